@@ -1,0 +1,2 @@
+//! The binary `switchboard`.
+fn main() {}

@@ -1,0 +1,45 @@
+//! The words of Switchboard as types: who acts, on what, under which policy, and what came of it.
+//!
+//! This crate does no I/O (but for reading the one clock), knows no wire format and no async. Shapes that leave the process live
+//! in `api`, in `store`, or in a protocol crate.
+
+mod approval;
+mod call;
+mod clock;
+mod connection;
+mod digest;
+mod entry;
+mod grant;
+mod id;
+mod name;
+mod page;
+mod principal;
+mod reason;
+mod risk;
+mod secret;
+mod snapshot;
+mod tenant;
+mod tool;
+
+pub use approval::{Answer, Approval, ApprovalState};
+pub use call::{Arguments, Call, Channel, Outcome, OutcomeCode, Status, Surface};
+pub use clock::{Clock, Timestamp};
+pub use connection::{
+    Account, AccountKind, Connection, ConnectionOwner, ConnectionState, Endpoint, Health, Light, Sharing, Transport,
+};
+pub use digest::{Digest, ParseDigestError, canonical_json};
+pub use entry::{Actor, ChangeKind, Entry, Fact};
+pub use grant::{Grant, GrantSubject, Permission};
+pub use id::{
+    AgentId, ApprovalId, CallId, ConnectionId, KeyId, MemberId, OrganizationId, ParseIdError, RunId, SecretId,
+    WorkspaceId,
+};
+pub use name::{Handle, Label, NameError, Namespace};
+pub use page::{Page, PageRequest};
+pub use principal::{Identity, KeyKind, Principal};
+pub use reason::{Reason, ReasonCode};
+pub use risk::{Effect, Risk};
+pub use secret::Secret;
+pub use snapshot::{Absent, ContextAccess, Epoch, Snapshot, SnapshotParts, SnapshotTool, Verdict};
+pub use tenant::{Agent, Tenant};
+pub use tool::{Classification, DefinitionState, Hints, Target, ToolRef};
