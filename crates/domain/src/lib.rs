@@ -9,6 +9,7 @@ mod clock;
 mod connection;
 mod digest;
 mod entry;
+mod exchange;
 mod grant;
 mod id;
 mod name;
@@ -29,6 +30,7 @@ pub use connection::{
 };
 pub use digest::{Digest, ParseDigestError, canonical_json};
 pub use entry::{Actor, ChangeKind, Entry, Fact};
+pub use exchange::{CallEvents, ClientContext, NoEvents, PeerError, PeerResponder};
 pub use grant::{Grant, GrantSubject, Permission};
 pub use id::{
     AgentId, ApprovalId, CallId, ConnectionId, KeyId, MemberId, OrganizationId, ParseIdError, RunId, SecretId,
