@@ -1,0 +1,53 @@
+# The front door: `make` lists the targets. Logic lives in xtask.
+
+XTASK = cargo run -q -p xtask --
+TARGET ?=
+SECONDS ?= 60
+
+.DEFAULT_GOAL := list
+.PHONY: list run test check accept bench requirements contract store-pg dev fuzz advisories release ci clean
+
+list:
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## build and serve on http://127.0.0.1:7100 (ARGS="--no-sample" …)
+	cargo run -p switchboard-cli -- serve $(ARGS)
+
+test: ## set up what tests need, then run every test (ARGS="-p switchboard-store" …)
+	$(XTASK) test $(ARGS)
+
+check: ## format, lints, dependency edges, sizes, spelling, unused dependencies, licences
+	$(XTASK) check
+
+accept: ## accept the snapshots that were reviewed
+	$(XTASK) accept
+
+bench: ## measure beside other gateways
+	bench/run $(ARGS)
+
+requirements: ## which requirement is covered by which test (ARGS="--issue 1 --uncited")
+	@$(XTASK) requirements $(ARGS)
+
+contract: ## write openapi/v1.json; fails if it was stale
+	$(XTASK) contract $(ARGS)
+
+store-pg: ## the store's tests with a PostgreSQL and nothing else
+	$(XTASK) test --no-tools -p switchboard-store
+
+dev: ## serve from a data folder of its own (data/dev)
+	cargo run -p switchboard-cli -- serve --data data/dev $(ARGS)
+
+fuzz: ## fuzz one target (TARGET=name SECONDS=60)
+	cargo fuzz run $(TARGET) -- -max_total_time=$(SECONDS)
+
+advisories: ## ask the advisory database about our dependencies
+	$(XTASK) advisories
+
+release: ## build the optimized binary, target/release/switchboard
+	cargo build --release -p switchboard-cli
+
+ci: check test store-pg ## everything that must hold before a change lands
+	$(XTASK) contract --check
+
+clean: ## remove what was built and what tests were given
+	cargo clean && rm -rf .cache
