@@ -59,6 +59,12 @@ pub enum ReasonCode {
     UnknownTool,
     /// The facts are too old to decide on.
     PolicyStale,
+    /// The turn's own policy asks.
+    TurnAsks,
+    /// The credential may use this capability on this surface.
+    RoleAllows,
+    /// The credential may not use this capability.
+    RoleDenies,
 }
 
 words!(
@@ -88,7 +94,10 @@ words!(
     ChannelExcludes = "channel_excludes",
     Revoked = "revoked",
     UnknownTool = "unknown_tool",
-    PolicyStale = "policy_stale"
+    PolicyStale = "policy_stale",
+    TurnAsks = "turn_asks",
+    RoleAllows = "role_allows",
+    RoleDenies = "role_denies"
 );
 
 /// A reason: its code, the rule that spoke where one did, and a sentence that says what to do.
@@ -142,6 +151,9 @@ impl Reason {
             ReasonCode::Revoked => "it was taken away after this run began",
             ReasonCode::UnknownTool => "there is no such tool in this view",
             ReasonCode::PolicyStale => "the policy facts are too old to decide on; the call is refused until they are fresh",
+            ReasonCode::TurnAsks => "this turn's tool policy asks a person before a call of this risk",
+            ReasonCode::RoleAllows => "this credential may use this capability on this surface",
+            ReasonCode::RoleDenies => "this credential may not use this capability; use one of an administrator",
         }
     }
 }
