@@ -1,1 +1,41 @@
-//! store
+//! SQLite and PostgreSQL behind one interface: the only home of SQL.
+//!
+//! Everything is asked for by tenant first. Administrative writes take a [`Change`] and leave a fact in the record in their own
+//! transaction; what can alter a decision also raises the policy epoch there. Calls are recorded through one writer, which shares
+//! commits between them.
+
+mod activity;
+mod agents;
+mod approvals;
+mod audit;
+mod catalogue;
+mod change;
+mod connections;
+mod epoch;
+mod error;
+mod grants;
+mod idempotency;
+mod journal;
+mod keys;
+mod options;
+mod pins;
+mod snapshots;
+mod store;
+mod tenants;
+mod vault;
+
+pub use activity::{ActivityFilter, ActivityItem};
+pub use approvals::{Answered, ApprovalFilter, ApprovalMatch};
+pub use audit::{AuditEntry, AuditFilter, Bad, Expected, Head, Link, Progress, Verification};
+pub use catalogue::Catalogue;
+pub use change::Change;
+pub use connections::StateReport;
+pub use error::{IntentError, StoreError, VaultError};
+pub use idempotency::{Idempotency, IdempotentRequest};
+pub use journal::{Intent, Recorded, WriterCounts};
+pub use keys::KeyRecord;
+pub use options::{Backend, Durability, JournalLimits, Options, Role};
+pub use pins::{Definition, PinName, ToolPin};
+pub use store::Store;
+pub use tenants::Bootstrap;
+pub use vault::{RootKey, RootKeys, Rotation, SecretOwner, SecretRef, SecretSlot, Vault};
