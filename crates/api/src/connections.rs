@@ -1,0 +1,360 @@
+//! Connections: the MCP servers of a workspace.
+
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::words::{Light, Preparation, Sharing, Transport};
+
+/// How we prove ourselves to a server, when setting it. Secrets are write-only.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum AuthInput {
+    /// Not at all.
+    None,
+    /// `Authorization: Bearer <token>`.
+    Bearer {
+        /// The token.
+        #[schemars(extend("writeOnly" = true))]
+        token: String,
+    },
+    /// A header of the server's choosing.
+    Header {
+        /// Its name.
+        header_name: String,
+        /// What stands before the token.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value_prefix: Option<String>,
+        /// The token.
+        #[schemars(extend("writeOnly" = true))]
+        token: String,
+    },
+}
+
+impl std::fmt::Debug for AuthInput {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::None => "None",
+            Self::Bearer { .. } => "Bearer([secret])",
+            Self::Header { .. } => "Header([secret])",
+        })
+    }
+}
+
+/// How we prove ourselves to a server, as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Auth {
+    /// `none`, `bearer` or `header`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Whether a secret is stored.
+    pub configured: bool,
+    /// For a header: its name.
+    pub header_name: Option<String>,
+    /// For a header: what stands before the token.
+    pub value_prefix: Option<String>,
+}
+
+/// One configured MCP server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Connection {
+    /// Its id.
+    pub id: Uuid,
+    /// What people call it.
+    pub label: String,
+    /// The prefix of its tools' names.
+    pub namespace: String,
+    /// The agent it belongs to; null for a connection of the workspace.
+    pub agent_id: Option<Uuid>,
+    /// How it is reached.
+    pub transport: Transport,
+    /// Its URL; null for a command of the operator's configuration.
+    pub url: Option<String>,
+    /// The name of the command in the operator's configuration; null for a URL.
+    pub command: Option<String>,
+    /// How we prove ourselves.
+    pub auth: Auth,
+    /// Names of further headers sent with every request; their values are write-only.
+    pub headers: Vec<String>,
+    /// How live upstream sessions are shared.
+    pub sharing: Sharing,
+    /// Which tools it offers; null = all.
+    pub allowed_tools: Option<Vec<String>>,
+    /// Off: nothing of it can be used.
+    pub enabled: bool,
+    /// A person's statement that it may reach agents.
+    pub trusted: bool,
+    /// Longest wait for the answer of a call, in milliseconds; null = the server's default.
+    pub call_timeout_ms: Option<u32>,
+    /// Where discovery stands.
+    pub preparation_status: Preparation,
+    /// What the last check said: a code of a closed list.
+    pub health_code: String,
+    /// The same in a sentence.
+    pub health_detail: Option<String>,
+    /// The same at a glance.
+    pub light: Light,
+    /// When it was last checked.
+    pub checked_at: Option<DateTime<Utc>>,
+    /// The protocol version it speaks, once negotiated.
+    pub protocol: Option<String>,
+    /// The number of the stored catalogue; 0 = none.
+    pub catalog_version: u32,
+    /// When that catalogue was fetched.
+    pub catalog_fetched_at: Option<DateTime<Utc>>,
+    /// Pass it as `expected_version` when updating.
+    pub version: u32,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+}
+
+/// A header sent with every request.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HeaderInput {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    #[schemars(extend("writeOnly" = true))]
+    pub value: String,
+}
+
+impl std::fmt::Debug for HeaderInput {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: [secret]", self.name)
+    }
+}
+
+/// Adds a remote server. Commands come from the operator's configuration only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddConnection {
+    /// What people call it; unique in the workspace.
+    #[schemars(length(min = 1, max = 64))]
+    pub label: String,
+    /// Its URL: public HTTPS, or exactly one the operator registered.
+    #[schemars(length(max = 2048))]
+    pub url: String,
+    /// How it is reached; `auto` when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Transport>,
+    /// The prefix of its tools' names; made from the label when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 20), regex(pattern = r"^[a-z0-9][a-z0-9-]*$"))]
+    pub namespace: Option<String>,
+    /// How we prove ourselves; not at all when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auth: Option<AuthInput>,
+    /// Further headers sent with every request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<HeaderInput>,
+    /// How live upstream sessions are shared; `shared` when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<Sharing>,
+    /// Which tools it offers; all when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub allowed_tools: Option<Vec<String>>,
+    /// Whether it may be used; true when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// A person's statement that it may reach agents; false when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trusted: Option<bool>,
+    /// Longest wait for the answer of a call, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 100, max = 3_600_000))]
+    pub call_timeout_ms: Option<u32>,
+}
+
+/// Names a connection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConnectionQuery {
+    /// The connection's namespace or id.
+    pub connection: String,
+}
+
+/// Changes a connection. Changing url, transport or the kind of account clears `trusted`, unless it is given again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateConnection {
+    /// The connection's namespace or id.
+    pub connection: String,
+    /// The version last read.
+    pub expected_version: u32,
+    /// What people call it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
+    pub label: Option<String>,
+    /// Its URL. Changing it on a connection with an account needs `auth` again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 2048))]
+    pub url: Option<String>,
+    /// How it is reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Transport>,
+    /// How we prove ourselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auth: Option<AuthInput>,
+    /// Further headers sent with every request, replacing all there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headers: Option<Vec<HeaderInput>>,
+    /// How live upstream sessions are shared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<Sharing>,
+    /// Which tools it offers; null = all.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
+    #[schemars(with = "Option<Vec<String>>", length(min = 1))]
+    pub allowed_tools: Option<Option<Vec<String>>>,
+    /// Whether it may be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// A person's statement that it may reach agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trusted: Option<bool>,
+    /// Longest wait for the answer of a call, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 100, max = 3_600_000))]
+    pub call_timeout_ms: Option<u32>,
+}
+
+/// Tells "null" from "not given".
+fn given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Vec<String>>>, D::Error> {
+    Option::<Vec<String>>::deserialize(deserializer).map(Some)
+}
+
+/// What a test or refresh saw.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConnectionReport {
+    /// The connection as it now stands.
+    pub connection: Connection,
+    /// How many tools, prompts, resources and resource templates were listed.
+    pub counts: CatalogueCounts,
+    /// What changed since the last catalogue.
+    pub changes: CatalogueChanges,
+    /// What could not be taken and why: malformed tools, truncation, lines that are not protocol.
+    pub problems: Vec<String>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+}
+
+/// How many things a server lists.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CatalogueCounts {
+    /// Tools.
+    pub tools: u32,
+    /// Prompts.
+    pub prompts: u32,
+    /// Resources.
+    pub resources: u32,
+    /// Resource templates.
+    pub resource_templates: u32,
+}
+
+/// What changed between two catalogues.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CatalogueChanges {
+    /// Tools that are new: unclassified, on no grant.
+    pub added: Vec<String>,
+    /// Tools whose definition changed: quarantined.
+    pub changed: Vec<String>,
+    /// Tools that are no longer listed.
+    pub gone: Vec<String>,
+    /// Tools whose schema cannot be compiled.
+    pub unusable: Vec<String>,
+}
+
+/// What of a catalogue to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CatalogueKind {
+    /// Tools.
+    Tools,
+    /// Prompts.
+    Prompts,
+    /// Resources.
+    Resources,
+    /// Resource templates.
+    ResourceTemplates,
+}
+
+/// Which part of a connection's catalogue is wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CatalogueQuery {
+    /// The connection's namespace or id.
+    pub connection: String,
+    /// What to show; tools when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<CatalogueKind>,
+    /// Where the last page ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// At most this many items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100), extend("default" = 50))]
+    pub limit: Option<u16>,
+}
+
+/// An item of a catalogue, exactly as the server lists it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CatalogueItem {
+    /// What it is.
+    pub kind: CatalogueKind,
+    /// The definition.
+    pub definition: Value,
+}
+
+/// Asks what changed in quarantined definitions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChangesQuery {
+    /// The connection's namespace or id.
+    pub connection: String,
+    /// Where the last page ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// At most this many items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100), extend("default" = 50))]
+    pub limit: Option<u16>,
+}
+
+/// A definition that changed after it was pinned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DefinitionChange {
+    /// The tool's own name.
+    pub tool: String,
+    /// The digest that is pinned.
+    pub pinned_digest: String,
+    /// The digest of what the server says now: pass it to accept exactly that.
+    pub offered_digest: String,
+    /// What differs.
+    pub differences: Vec<Difference>,
+}
+
+/// One place where two definitions differ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// Where, as a JSON pointer.
+    pub path: String,
+    /// What is pinned there; null where nothing is.
+    pub pinned: Option<Value>,
+    /// What the server says there now; null where nothing is.
+    pub offered: Option<Value>,
+}
+
+/// Accepts a changed definition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AcceptDefinition {
+    /// The connection's namespace or id.
+    pub connection: String,
+    /// The tool's own name.
+    pub tool: String,
+    /// The digest that was looked at; another one by now is refused.
+    pub digest: String,
+}
