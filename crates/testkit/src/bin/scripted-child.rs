@@ -1,0 +1,3 @@
+//! A stdio server that misbehaves as its arguments say.
+
+fn main() {}
