@@ -48,6 +48,18 @@ struct WordHome {
     words: Vec<String>,
     crates: Vec<String>,
     reason: String,
+    /// Files elsewhere that may contain them all the same.
+    #[serde(default)]
+    except: Vec<Exception>,
+}
+
+/// A file that needs a word outside its home, and what for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Exception {
+    file: String,
+    #[serde(rename = "for")]
+    _purpose: String,
 }
 
 /// Checks the manifests and sources of the workspace.

@@ -3,12 +3,26 @@
 use super::WordHome;
 use crate::workspace::Source;
 
-/// Every production line outside the home that contains one of its words; comments do not count.
+/// Every production line outside the home that contains one of its words, and every exception that is not needed.
+/// Comments do not count.
 pub(super) fn violations(home: &WordHome, sources: &[Source]) -> Vec<String> {
-    let strays = sources
+    let outside = sources
         .iter()
         .filter(|source| !home.crates.iter().any(|name| name == source.crate_name()));
-    strays.flat_map(|source| in_source(home, source)).collect()
+    let (excepted, strays): (Vec<_>, Vec<_>) =
+        outside.partition(|source| home.except.iter().any(|exception| exception.file == source.path));
+    let needed = |file: &str| {
+        excepted
+            .iter()
+            .any(|source| source.path == file && !in_source(home, source).is_empty())
+    };
+    let idle = home.except.iter().filter(|exception| !needed(&exception.file));
+    let idle = idle.map(|exception| format!("{} needs no exception: {}", exception.file, home.reason));
+    strays
+        .iter()
+        .flat_map(|source| in_source(home, source))
+        .chain(idle)
+        .collect()
 }
 
 fn in_source(home: &WordHome, source: &Source) -> Vec<String> {
