@@ -1,7 +1,5 @@
 //! What deciding says, and the proof of a yes.
 
-use std::sync::Arc;
-
 use domain::{ApprovalId, Call, Digest, Effect, Epoch, Reason, Risk};
 
 /// The answer to one call.
@@ -160,6 +158,4 @@ pub struct Denial {
     pub epoch: Epoch,
     /// The snapshot it was decided in.
     pub snapshot: Option<Digest>,
-    /// The name the caller used.
-    pub exposed: Arc<str>,
 }

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use domain::{Call, Reason, ToolRef};
+use domain::{Call, Permission, Reason, ReasonCode, ToolRef, Verdict};
 
+use crate::compose::{Known, Present, Standing};
+use crate::decide::{Says, judge};
 use crate::{CallFacts, Effective};
 
 /// What is asked about.
@@ -87,9 +89,212 @@ pub struct Explanation {
     pub residual: Vec<Arc<str>>,
 }
 
-/// Explains a tool, or a call of it. Agrees with [`crate::decide`].
+/// Explains a tool, or a call of it. Agrees with [`crate::decide`]: without a call, as far as can be said before one.
 #[must_use]
 pub fn explain(effective: &Effective, asked: Asked<'_>, call: Option<(&Call, &CallFacts<'_>)>) -> Explanation {
-    let _ = (effective, asked, call);
-    todo!()
+    let found = match asked {
+        Asked::Tool(tool) => effective.known(tool).map(|known| (tool.clone(), known)),
+        Asked::Name(name) => by_name(effective, name),
+    };
+    let Some((tool, known)) = found else { return unknown(asked) };
+    let (decision, reason) = match (call.map(|(call, facts)| judge(effective, call, facts)), &known.standing) {
+        (Some(judgement), _) => (judgement.verdict, judgement.reason),
+        (None, Standing::Absent(reason)) => (Says::Deny, reason.clone()),
+        (None, Standing::Present(present)) => {
+            let says = match present.tool.verdict {
+                Verdict::Allow => Says::Allow,
+                Verdict::Ask => Says::Ask,
+            };
+            (says, present.tool.reason.clone())
+        }
+    };
+    let present = match &known.standing {
+        Standing::Present(present) => Some(&**present),
+        Standing::Absent(_) => None,
+    };
+    let residual = present.map(|present| present.tool.residual.clone()).unwrap_or_default();
+    let path = Path { present, decision, reason: &reason, called: call.is_some() };
+    Explanation {
+        tool: Some(tool),
+        exposed: known.exposed.clone(),
+        decision: decision.as_str(),
+        present: present.is_some(),
+        steps: path.steps(),
+        reason,
+        residual,
+    }
+}
+
+fn by_name<'e>(effective: &'e Effective, name: &str) -> Option<(ToolRef, &'e Known)> {
+    let snapshot = effective.snapshot();
+    let tool = match snapshot.by_name(name) {
+        Some(there) => &there.tool,
+        None => &snapshot.why_absent(name)?.tool,
+    };
+    Some((tool.clone(), effective.known(tool)?))
+}
+
+fn unknown(asked: Asked<'_>) -> Explanation {
+    let reason = Reason::new(ReasonCode::UnknownTool);
+    let exposed = match asked {
+        Asked::Name(name) => name.into(),
+        Asked::Tool(tool) => tool.name().clone(),
+    };
+    let path = Path { present: None, decision: Says::Deny, reason: &reason, called: false };
+    let steps = path.steps();
+    Explanation { tool: None, exposed, decision: Says::Deny.as_str(), present: false, reason, steps, residual: Vec::new() }
+}
+
+/// The way to a decision that is already known.
+struct Path<'a> {
+    present: Option<&'a Present>,
+    decision: Says,
+    reason: &'a Reason,
+    called: bool,
+}
+
+impl Path<'_> {
+    fn steps(&self) -> Vec<Step> {
+        Gate::ALL.into_iter().map(|gate| self.step(gate)).collect()
+    }
+
+    fn step(&self, gate: Gate) -> Step {
+        let decided = self.gate();
+        if self.decision == Says::Deny && gate == decided {
+            return Step { gate, outcome: StepOutcome::Stops, reason: Some(self.reason.clone()) };
+        }
+        let asked = self.asking().filter(|(asking, _)| *asking == gate);
+        if let Some((_, reason)) = asked
+            && (self.decision != Says::Deny || gate < decided)
+        {
+            return Step { gate, outcome: StepOutcome::Asks, reason: Some(reason) };
+        }
+        let reached = match self.decision {
+            Says::Deny => gate < decided,
+            Says::Ask | Says::Allow => match gate {
+                Gate::Call => self.called || self.present.is_some_and(|present| present.residual.is_none()),
+                Gate::Approval => self.reason.code == ReasonCode::Approved,
+                Gate::Surface
+                | Gate::Agent
+                | Gate::Connection
+                | Gate::Offered
+                | Gate::Definition
+                | Gate::Grant
+                | Gate::Turn
+                | Gate::Channel
+                | Gate::Rules
+                | Gate::Risk => true,
+            },
+        };
+        let outcome = if reached { StepOutcome::Passed } else { StepOutcome::NotReached };
+        Step { gate, outcome, reason: self.remark(gate).filter(|_| reached) }
+    }
+
+    /// The step that decided.
+    fn gate(&self) -> Gate {
+        match gate_of(self.reason.code) {
+            // A rule that spoke of a tool that is there spoke of the call.
+            Gate::Rules if self.present.is_some() && self.said_at_call() => Gate::Call,
+            gate => gate,
+        }
+    }
+
+    fn said_at_call(&self) -> bool {
+        self.present.is_some_and(|present| present.tool.reason != *self.reason)
+    }
+
+    /// The step at which a person is to be asked, if one is.
+    fn asking(&self) -> Option<(Gate, Reason)> {
+        let present = self.present?;
+        match present.tool.verdict {
+            Verdict::Ask => Some((gate_of(present.tool.reason.code), present.tool.reason.clone())),
+            Verdict::Allow if self.decision == Says::Ask => Some((self.gate(), self.reason.clone())),
+            Verdict::Allow => None,
+        }
+    }
+
+    /// What there is to say at a step that passed.
+    fn remark(&self, gate: Gate) -> Option<Reason> {
+        match (gate, self.present.map(|present| present.permission)) {
+            (Gate::Grant, Some(Permission::Unattended)) => Some(Reason::new(ReasonCode::GrantUnattended)),
+            (Gate::Grant, Some(Permission::Allow)) => Some(Reason::new(ReasonCode::GrantAllows)),
+            (Gate::Approval, Some(_)) => Some(self.reason.clone()),
+            (_, _) => None,
+        }
+    }
+}
+
+impl Gate {
+    /// All of them, in the order they are looked at.
+    pub const ALL: [Self; 12] = [
+        Self::Surface,
+        Self::Agent,
+        Self::Connection,
+        Self::Offered,
+        Self::Definition,
+        Self::Grant,
+        Self::Turn,
+        Self::Channel,
+        Self::Rules,
+        Self::Risk,
+        Self::Call,
+        Self::Approval,
+    ];
+
+    /// The word used in every interface.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Surface => "surface",
+            Self::Agent => "agent",
+            Self::Connection => "connection",
+            Self::Offered => "offered",
+            Self::Definition => "definition",
+            Self::Grant => "grant",
+            Self::Turn => "turn",
+            Self::Channel => "channel",
+            Self::Rules => "rules",
+            Self::Risk => "risk",
+            Self::Call => "call",
+            Self::Approval => "approval",
+        }
+    }
+}
+
+impl StepOutcome {
+    /// The word used in every interface.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Asks => "asks",
+            Self::Stops => "stops",
+            Self::NotReached => "not_reached",
+        }
+    }
+}
+
+const fn gate_of(code: ReasonCode) -> Gate {
+    match code {
+        ReasonCode::Surface
+        | ReasonCode::UnknownTool
+        | ReasonCode::PolicyStale
+        | ReasonCode::RoleAllows
+        | ReasonCode::RoleDenies => Gate::Surface,
+        ReasonCode::AgentDisabled => Gate::Agent,
+        ReasonCode::ConnectionDisabled | ReasonCode::ConnectionUntrusted | ReasonCode::ConnectionNotReady => Gate::Connection,
+        ReasonCode::NotOffered => Gate::Offered,
+        ReasonCode::Quarantined | ReasonCode::Gone | ReasonCode::SchemaUnusable => Gate::Definition,
+        ReasonCode::NoGrant
+        | ReasonCode::GrantDenies
+        | ReasonCode::GrantAllows
+        | ReasonCode::GrantUnattended
+        | ReasonCode::GrantAsks
+        | ReasonCode::Revoked => Gate::Grant,
+        ReasonCode::TurnPolicy | ReasonCode::TurnAsks => Gate::Turn,
+        ReasonCode::ChannelExcludes => Gate::Channel,
+        ReasonCode::RuleForbids | ReasonCode::RuleAsks | ReasonCode::RuleFailed => Gate::Rules,
+        ReasonCode::HighRisk => Gate::Risk,
+        ReasonCode::Approved | ReasonCode::Refused => Gate::Approval,
+    }
 }

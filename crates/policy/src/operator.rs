@@ -1,8 +1,8 @@
 //! Calls people and programs make to administer Switchboard: capabilities on the api, mcp and cli surfaces.
 
-use domain::{Call, Effect, Epoch, Risk, Surface};
+use domain::{Call, Effect, Epoch, Reason, ReasonCode, Risk, Surface};
 
-use crate::Decision;
+use crate::{Decision, Denial, Permit};
 
 /// Which credentials may use a capability on an operator's surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,6 +42,35 @@ pub struct OperatorFacts<'a> {
 /// Decides an operator's call of a capability. Never asks.
 #[must_use]
 pub fn decide_operator(call: Call, facts: &OperatorFacts<'_>) -> Decision {
-    let _ = (call, facts);
-    todo!()
+    let OperatorFacts { capability, surface, epoch } = *facts;
+    let CapabilityFact { surfaces, access, risk, effect } = capability;
+    let code = verdict(&call, surfaces, access, surface);
+    if matches!(code, ReasonCode::RoleAllows) {
+        return Decision::Allow(Permit {
+            call,
+            reason: Reason::new(code),
+            risk,
+            effect,
+            parallel: matches!(effect, Effect::ReadOnly),
+            approval: None,
+            epoch,
+            snapshot: None,
+        });
+    }
+    Decision::Deny(Denial { call, reason: Reason::new(code), risk, effect, approval: None, epoch, snapshot: None })
+}
+
+fn verdict(call: &Call, surfaces: &[Surface], access: Access, surface: Surface) -> ReasonCode {
+    // An agent's own tools are decided in a snapshot; there is no way around it through here.
+    if matches!(surface, Surface::Agent) || !surfaces.contains(&surface) {
+        return ReasonCode::Surface;
+    }
+    if call.principal.is_admin() {
+        return ReasonCode::RoleAllows;
+    }
+    let own = call.principal.bound_agent().is_some_and(|bound| call.agent.is_none_or(|named| named == bound));
+    match access {
+        Access::Agent if own => ReasonCode::RoleAllows,
+        Access::Agent | Access::Admin | Access::Approval => ReasonCode::RoleDenies,
+    }
 }
