@@ -133,8 +133,16 @@ const TABLE_V6: [(Ipv6Addr, u32, AddressClass); 23] = [
     (v6(0, 0, 0, 0), 128, AddressClass::Unspecified),
     (Ipv6Addr::LOCALHOST, 128, AddressClass::Loopback),
     (v6(0, 0, 0, 0), 96, AddressClass::EmbeddedIpv4),
-    (Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96, AddressClass::EmbeddedIpv4),
-    (Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0), 96, AddressClass::EmbeddedIpv4),
+    (
+        Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0),
+        96,
+        AddressClass::EmbeddedIpv4,
+    ),
+    (
+        Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0),
+        96,
+        AddressClass::EmbeddedIpv4,
+    ),
     (v6(0x64, 0xff9b, 0, 0), 96, AddressClass::Nat64),
     (v6(0x64, 0xff9b, 1, 0), 48, AddressClass::Nat64),
     (v6(0x100, 0, 0, 0), 64, AddressClass::Discard),
@@ -177,7 +185,10 @@ fn classify_v6(address: Ipv6Addr) -> AddressClass {
     }
     let bits = address.to_bits();
     let inside = |network: &Ipv6Addr, length: u32| (bits ^ network.to_bits()).leading_zeros() >= length;
-    if let Some((_, _, class)) = TABLE_V6.iter().find(|(network, length, _)| inside(network, *length)) {
+    if let Some((_, _, class)) = TABLE_V6
+        .iter()
+        .find(|(network, length, _)| inside(network, *length))
+    {
         return *class;
     }
     if !inside(&v6(0x2000, 0, 0, 0), 3) {

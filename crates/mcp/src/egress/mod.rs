@@ -91,7 +91,9 @@ impl Egress {
     /// The origins differ, or `server` itself is refused, or `endpoint` is not public where `server` is.
     pub fn check_endpoint(&self, server: &Url, endpoint: &Url) -> Result<Road, EgressRefusal> {
         if server.origin() != endpoint.origin() {
-            return Err(EgressRefusal::ForeignOrigin { host: url_rules::host_label(endpoint) });
+            return Err(EgressRefusal::ForeignOrigin {
+                host: url_rules::host_label(endpoint),
+            });
         }
         match self.check_url(server)? {
             Road::Registered => url_rules::check_form(endpoint).map(|()| Road::Registered),
@@ -116,7 +118,9 @@ impl Egress {
         let road = self.check_url(url)?;
         if let (Road::Public, Some(url::Host::Domain(name))) = (road, url.host()) {
             let port = url.port_or_known_default().unwrap_or(443);
-            let unresolved = |_| EgressRefusal::Unresolved { host: name.to_owned() };
+            let unresolved = |_| EgressRefusal::Unresolved {
+                host: name.to_owned(),
+            };
             for address in self.resolver.lookup(name, port).await.map_err(unresolved)? {
                 self.check_addr(name, address.ip())?;
             }

@@ -44,7 +44,9 @@ pub enum EgressRefusal {
         host: String,
     },
     /// The host is, or resolves to, an address that is not public.
-    #[error("host {host} has the address {address} ({class}), which is not public; only an operator can register it")]
+    #[error(
+        "host {host} has the address {address} ({class}), which is not public; only an operator can register it"
+    )]
     Address {
         /// The host asked for.
         host: String,
@@ -60,7 +62,9 @@ pub enum EgressRefusal {
         host: String,
     },
     /// A server named an endpoint outside its own origin.
-    #[error("the server named an endpoint on another origin ({host}); endpoints must share scheme, host and port with the server")]
+    #[error(
+        "the server named an endpoint on another origin ({host}); endpoints must share scheme, host and port with the server"
+    )]
     ForeignOrigin {
         /// The host of the endpoint.
         host: String,

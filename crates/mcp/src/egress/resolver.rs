@@ -24,16 +24,28 @@ pub struct FixedNames {
 impl FixedNames {
     /// A table of names, each with its answers in order; the last answer repeats for ever.
     pub fn new<N: Into<String>>(names: impl IntoIterator<Item = (N, Vec<Vec<IpAddr>>)>) -> Self {
-        let answers = names.into_iter().map(|(name, answers)| (name.into(), answers.into())).collect();
-        Self { answers: Mutex::new(answers) }
+        let answers = names
+            .into_iter()
+            .map(|(name, answers)| (name.into(), answers.into()))
+            .collect();
+        Self {
+            answers: Mutex::new(answers),
+        }
     }
 
     fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>> {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(queue) = answers.get_mut(name) else {
-            return Err(io::Error::new(io::ErrorKind::NotFound, "name is not in the fixed table"));
+            return Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                "name is not in the fixed table",
+            ));
         };
-        let answer = if queue.len() > 1 { queue.pop_front() } else { queue.front().cloned() };
+        let answer = if queue.len() > 1 {
+            queue.pop_front()
+        } else {
+            queue.front().cloned()
+        };
         Ok(answer.unwrap_or_default())
     }
 }
@@ -46,7 +58,11 @@ impl Resolver {
     pub(crate) async fn lookup(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         let addresses: Vec<SocketAddr> = match self {
             Self::System => tokio::net::lookup_host((name, port)).await?.collect(),
-            Self::Fixed(names) => names.lookup(name)?.into_iter().map(|ip| SocketAddr::new(ip, port)).collect(),
+            Self::Fixed(names) => names
+                .lookup(name)?
+                .into_iter()
+                .map(|ip| SocketAddr::new(ip, port))
+                .collect(),
         };
         if addresses.is_empty() {
             return Err(io::Error::new(io::ErrorKind::NotFound, "name has no address"));

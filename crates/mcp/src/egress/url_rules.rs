@@ -14,7 +14,9 @@ const MAX_URL_BYTES: usize = 4096;
 
 /// Parses without the repairs the URL standard allows.
 pub(super) fn parse(text: &str) -> Result<Url, EgressRefusal> {
-    let invalid = |reason: &str| EgressRefusal::Invalid { reason: reason.to_owned() };
+    let invalid = |reason: &str| EgressRefusal::Invalid {
+        reason: reason.to_owned(),
+    };
     if text.len() > MAX_URL_BYTES {
         return Err(invalid("it is longer than 4,096 bytes"));
     }
@@ -24,7 +26,9 @@ pub(super) fn parse(text: &str) -> Result<Url, EgressRefusal> {
     if text.contains('\\') {
         return Err(invalid("it contains a backslash"));
     }
-    Url::parse(text).map_err(|error| EgressRefusal::Invalid { reason: error.to_string() })
+    Url::parse(text).map_err(|error| EgressRefusal::Invalid {
+        reason: error.to_string(),
+    })
 }
 
 /// A URL an operator may register: `http` or `https` to any host.
@@ -37,7 +41,9 @@ pub(super) fn registrable(text: &str) -> Result<Url, EgressRefusal> {
 /// The form every URL has to have, on either road.
 pub(super) fn check_form(url: &Url) -> Result<(), EgressRefusal> {
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(EgressRefusal::Scheme { scheme: url.scheme().to_owned() });
+        return Err(EgressRefusal::Scheme {
+            scheme: url.scheme().to_owned(),
+        });
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(EgressRefusal::UserInfo);
@@ -58,7 +64,9 @@ pub(super) fn check_form(url: &Url) -> Result<(), EgressRefusal> {
 pub(super) fn check_public(url: &Url) -> Result<(), EgressRefusal> {
     check_form(url)?;
     if url.scheme() != "https" {
-        return Err(EgressRefusal::Scheme { scheme: url.scheme().to_owned() });
+        return Err(EgressRefusal::Scheme {
+            scheme: url.scheme().to_owned(),
+        });
     }
     match url.host() {
         None => Err(EgressRefusal::NoHost),
@@ -72,7 +80,11 @@ pub(super) fn check_public(url: &Url) -> Result<(), EgressRefusal> {
 pub(super) fn check_address(host: &str, address: IpAddr) -> Result<(), EgressRefusal> {
     match classify(address) {
         AddressClass::Public => Ok(()),
-        class => Err(EgressRefusal::Address { host: host.to_owned(), address, class }),
+        class => Err(EgressRefusal::Address {
+            host: host.to_owned(),
+            address,
+            class,
+        }),
     }
 }
 
@@ -84,13 +96,17 @@ pub(super) fn host_label(url: &Url) -> String {
 fn check_name(name: &str) -> Result<(), EgressRefusal> {
     let bare = name.trim_end_matches('.');
     if bare.eq_ignore_ascii_case("localhost") || bare.to_ascii_lowercase().ends_with(".localhost") {
-        return Err(EgressRefusal::Localhost { host: name.to_owned() });
+        return Err(EgressRefusal::Localhost {
+            host: name.to_owned(),
+        });
     }
     if bare.is_empty() {
         return Err(EgressRefusal::NoHost);
     }
     if bare.len() != name.len() {
-        return Err(EgressRefusal::TrailingDot { host: name.to_owned() });
+        return Err(EgressRefusal::TrailingDot {
+            host: name.to_owned(),
+        });
     }
     Ok(())
 }

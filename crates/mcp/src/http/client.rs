@@ -6,16 +6,17 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{LOCATION, USER_AGENT};
-use http::{HeaderValue, Request, Uri};
+use http::{HeaderMap, HeaderValue, Request, Uri};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use super::connector::{ConnectFailure, Connector};
+use super::dial::KEEP_ALIVE;
 use super::outgoing::{Begun, Outgoing};
 use super::tls::client_config;
-use super::{ConnectStep, HttpError, HttpLimits, HttpOptions, HttpResponse, Part, Phase};
+use super::{ConnectStep, HttpError, HttpLimits, HttpOptions, HttpResponse, Leftovers, Part, Phase};
 use crate::egress::{Egress, EndpointOf, Road};
 
 /// A pooled client for one egress policy. Cheap to clone; clones share the pool.
@@ -30,6 +31,7 @@ struct Inner {
     /// Two pools, so that a public URL never rides on a connection to an operator's internal address.
     public: Pool,
     registered: Pool,
+    leftovers: Leftovers,
 }
 
 type Pool = Client<Connector, Outgoing>;
@@ -40,13 +42,30 @@ impl HttpClient {
     /// # Errors
     /// An extra root is not a certificate.
     pub fn new(options: HttpOptions) -> Result<Self, HttpError> {
-        let HttpOptions { limits, egress, extra_roots } = options;
+        let HttpOptions {
+            limits,
+            egress,
+            extra_roots,
+        } = options;
         let tls = client_config(&extra_roots)?;
         let pool_of = |road| {
-            pool(&limits).build(Connector::new(road, Arc::clone(&egress), tls.clone(), limits.connect))
+            pool(&limits).build(Connector::new(
+                road,
+                Arc::clone(&egress),
+                tls.clone(),
+                limits.connect,
+            ))
         };
         let (public, registered) = (pool_of(Road::Public), pool_of(Road::Registered));
-        Ok(Self { inner: Arc::new(Inner { limits, egress, public, registered }) })
+        Ok(Self {
+            inner: Arc::new(Inner {
+                limits,
+                egress,
+                public,
+                registered,
+                leftovers: Leftovers::default(),
+            }),
+        })
     }
 
     /// The egress rules of this client.
@@ -85,23 +104,42 @@ impl HttpClient {
         let response = match timeout_at(deadline, pool.request(request)).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(inner.failure(error, host, &begun)),
-            Err(_) if begun.get() => return Err(HttpError::Timeout { phase: Phase::Head, sent: true }),
-            Err(_) => return Err(HttpError::Timeout { phase: Phase::Connect, sent: false }),
+            Err(_) if begun.get() => {
+                return Err(HttpError::Timeout {
+                    phase: Phase::Head,
+                    sent: true,
+                });
+            }
+            Err(_) => {
+                return Err(HttpError::Timeout {
+                    phase: Phase::Connect,
+                    sent: false,
+                });
+            }
         };
+        // The connection's own bound is one of buffers and lets somewhat more pass.
+        if head_size(response.headers()) > inner.limits.max_header_bytes {
+            return Err(inner.head_too_large());
+        }
         if response.status().is_redirection() {
-            let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+            let location = response
+                .headers()
+                .get(LOCATION)
+                .and_then(|value| value.to_str().ok());
             return Err(HttpError::Redirect {
                 status: response.status(),
                 location: location.and_then(|location| host_of(location, &uri)),
             });
         }
-        Ok(HttpResponse::new(response, inner.limits))
+        Ok(HttpResponse::new(response, inner.limits, inner.leftovers.clone()))
     }
 }
 
 impl fmt::Debug for HttpClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpClient").field("egress", &self.inner.egress).finish_non_exhaustive()
+        f.debug_struct("HttpClient")
+            .field("egress", &self.inner.egress)
+            .finish_non_exhaustive()
     }
 }
 
@@ -123,19 +161,14 @@ impl Inner {
         Ok(road)
     }
 
-    fn failure(
-        &self,
-        error: hyper_util::client::legacy::Error,
-        host: &str,
-        begun: &Begun,
-    ) -> HttpError {
+    fn failure(&self, error: hyper_util::client::legacy::Error, host: &str, begun: &Begun) -> HttpError {
         let source = error.source();
         if let Some(failure) = source.and_then(|source| source.downcast_ref::<ConnectFailure>()) {
             return failure.clone().into_error(host);
         }
         let cause = source.and_then(|source| source.downcast_ref::<hyper::Error>());
         if cause.is_some_and(hyper::Error::is_parse_too_large) {
-            return HttpError::TooLarge { part: Part::Head, limit: self.limits.max_header_bytes };
+            return self.head_too_large();
         }
         if error.is_connect() && !begun.get() {
             return HttpError::Connect {
@@ -144,7 +177,17 @@ impl Inner {
                 source: Arc::new(error),
             };
         }
-        HttpError::Broken { sent: begun.get(), source: Box::new(error) }
+        HttpError::Broken {
+            sent: begun.get(),
+            source: Box::new(error),
+        }
+    }
+
+    fn head_too_large(&self) -> HttpError {
+        HttpError::TooLarge {
+            part: Part::Head,
+            limit: self.limits.max_header_bytes,
+        }
     }
 }
 
@@ -155,10 +198,20 @@ fn pool(limits: &HttpLimits) -> hyper_util::client::legacy::Builder {
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(limits.pool_idle)
         .pool_max_idle_per_host(limits.max_idle_per_host)
+        // Finds out that a silent peer is gone while exchanges wait on it.
+        .http2_keep_alive_interval(KEEP_ALIVE)
         // hyper panics below 8 KiB.
         .http1_max_buf_size(limits.max_header_bytes.max(8 * 1024))
         .http2_max_header_list_size(u32::try_from(limits.max_header_bytes).unwrap_or(u32::MAX));
     builder
+}
+
+/// Names and values, each line with its colon, space and end.
+fn head_size(headers: &HeaderMap) -> usize {
+    headers
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len() + 4)
+        .sum()
 }
 
 /// The host a `Location` names, which may be relative.

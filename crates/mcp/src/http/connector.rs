@@ -28,20 +28,33 @@ pub(super) enum ConnectFailure {
     #[error("connecting took too long")]
     TimedOut,
     #[error("{step} failed")]
-    Failed { step: ConnectStep, source: Arc<dyn Error + Send + Sync> },
+    Failed {
+        step: ConnectStep,
+        source: Arc<dyn Error + Send + Sync>,
+    },
 }
 
 impl ConnectFailure {
     pub(super) fn into_error(self, host: &str) -> HttpError {
         match self {
             Self::Refused(refusal) => HttpError::Egress(refusal),
-            Self::TimedOut => HttpError::Timeout { phase: Phase::Connect, sent: false },
-            Self::Failed { step, source } => HttpError::Connect { step, host: host.to_owned(), source },
+            Self::TimedOut => HttpError::Timeout {
+                phase: Phase::Connect,
+                sent: false,
+            },
+            Self::Failed { step, source } => HttpError::Connect {
+                step,
+                host: host.to_owned(),
+                source,
+            },
         }
     }
 
     fn failed(step: ConnectStep) -> impl Fn(std::io::Error) -> Self {
-        move |error| Self::Failed { step, source: Arc::new(error) }
+        move |error| Self::Failed {
+            step,
+            source: Arc::new(error),
+        }
     }
 }
 
@@ -62,7 +75,9 @@ impl Connector {
             Road::Public => builder.https_only(),
             Road::Registered => builder.https_or_http(),
         };
-        let tls = builder.enable_all_versions().wrap_connector(Guarded { road, egress });
+        let tls = builder
+            .enable_all_versions()
+            .wrap_connector(Guarded { road, egress });
         Self { tls, limit }
     }
 }
@@ -86,7 +101,10 @@ impl Service<Uri> for Connector {
                 // What is not ours comes from the TLS layer around us.
                 Ok(Err(error)) => Err(match error.downcast::<ConnectFailure>() {
                     Ok(failure) => *failure,
-                    Err(error) => ConnectFailure::Failed { step: ConnectStep::Tls, source: error.into() },
+                    Err(error) => ConnectFailure::Failed {
+                        step: ConnectStep::Tls,
+                        source: error.into(),
+                    },
                 }),
             }
         })
@@ -113,7 +131,9 @@ impl Service<Uri> for Guarded {
         let this = self.clone();
         Box::pin(async move {
             let addresses = this.addresses(&uri).await?;
-            let stream = dial(addresses).await.map_err(ConnectFailure::failed(ConnectStep::Connect))?;
+            let stream = dial(addresses)
+                .await
+                .map_err(ConnectFailure::failed(ConnectStep::Connect))?;
             Ok(TokioIo::new(stream))
         })
     }
@@ -124,7 +144,9 @@ impl Guarded {
     /// them is choosing for us.
     async fn addresses(&self, uri: &Uri) -> Result<Vec<SocketAddr>, ConnectFailure> {
         let host = uri.host().ok_or(EgressRefusal::NoHost)?.trim_matches(['[', ']']);
-        let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("http") { 80 } else { 443 });
+        let port = uri
+            .port_u16()
+            .unwrap_or(if uri.scheme_str() == Some("http") { 80 } else { 443 });
         let addresses = match host.parse::<IpAddr>() {
             Ok(address) => vec![SocketAddr::new(address, port)],
             Err(_) => self

@@ -6,13 +6,19 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
+use rustix::net::sockopt;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// Head start of each address before the next one is tried beside it.
 const STAGGER: Duration = Duration::from_millis(250);
 
-/// Connects with `TCP_NODELAY`. Bounded by the caller.
+/// How long a connection may be silent before the peer is asked whether it is still there.
+pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(30);
+/// Questions without an answer, at the same interval, until the connection counts as broken.
+const KEEP_ALIVE_PROBES: u32 = 3;
+
+/// Connects with `TCP_NODELAY` and TCP keep-alive, without which a stream to a vanished server waits for hours. Bounded by the caller.
 pub(super) async fn dial(addresses: Vec<SocketAddr>) -> io::Result<TcpStream> {
     let mut waiting = addresses.into_iter();
     let mut attempts = FuturesUnordered::new();
@@ -30,11 +36,20 @@ pub(super) async fn dial(addresses: Vec<SocketAddr>) -> io::Result<TcpStream> {
         };
         match finished {
             Some(Ok(stream)) => {
-                stream.set_nodelay(true)?;
+                configure(&stream)?;
                 return Ok(stream);
             }
             Some(Err(error)) => failure = error,
             None => {}
         }
     }
+}
+
+fn configure(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, KEEP_ALIVE)?;
+    sockopt::set_tcp_keepintvl(stream, KEEP_ALIVE)?;
+    sockopt::set_tcp_keepcnt(stream, KEEP_ALIVE_PROBES)?;
+    Ok(())
 }

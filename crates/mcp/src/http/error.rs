@@ -122,9 +122,18 @@ impl HttpError {
             Self::Setup(_) => "http.setup",
             Self::Request(_) => "http.request",
             Self::Egress(refusal) => refusal.code(),
-            Self::Connect { step: ConnectStep::Resolve, .. } => "http.resolve",
-            Self::Connect { step: ConnectStep::Connect | ConnectStep::Handshake, .. } => "http.connect",
-            Self::Connect { step: ConnectStep::Tls, .. } => "http.tls",
+            Self::Connect {
+                step: ConnectStep::Resolve,
+                ..
+            } => "http.resolve",
+            Self::Connect {
+                step: ConnectStep::Connect | ConnectStep::Handshake,
+                ..
+            } => "http.connect",
+            Self::Connect {
+                step: ConnectStep::Tls,
+                ..
+            } => "http.tls",
             Self::Timeout { .. } => "http.timeout",
             Self::Broken { .. } => "http.broken",
             Self::Redirect { .. } => "http.redirect",
@@ -135,7 +144,10 @@ impl HttpError {
 
     /// A break while the response was read.
     pub(crate) fn broken(source: hyper::Error) -> Self {
-        Self::Broken { sent: true, source: Box::new(source) }
+        Self::Broken {
+            sent: true,
+            source: Box::new(source),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod client;
 mod connector;
 mod dial;
 mod error;
+mod leftovers;
 mod limits;
 mod outgoing;
 mod response;
@@ -18,3 +19,5 @@ pub use self::client::HttpClient;
 pub use self::error::{ConnectStep, HttpError, Part, Phase};
 pub use self::limits::{HttpLimits, HttpOptions};
 pub use self::response::{Content, HttpResponse};
+
+pub(crate) use self::leftovers::Leftovers;

@@ -34,7 +34,10 @@ impl Begun {
 
 impl Outgoing {
     pub(super) fn new(data: Bytes, begun: Begun) -> Self {
-        Self { data: (!data.is_empty()).then_some(data), begun }
+        Self {
+            data: (!data.is_empty()).then_some(data),
+            begun,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tokio::time::{Instant, timeout_at};
 
-use super::{HttpError, HttpLimits, Part, Phase};
+use super::{HttpError, HttpLimits, Leftovers, Part, Phase};
 use crate::sse::EventStream;
 
 /// A response whose body has not been read. Dropping it abandons the body.
@@ -22,6 +22,7 @@ pub struct HttpResponse {
     pub headers: HeaderMap,
     body: Incoming,
     limits: HttpLimits,
+    leftovers: Leftovers,
 }
 
 /// What the body claims to be.
@@ -38,17 +39,30 @@ pub enum Content {
 }
 
 impl HttpResponse {
-    pub(super) fn new(response: Response<Incoming>, limits: HttpLimits) -> Self {
+    pub(super) fn new(response: Response<Incoming>, limits: HttpLimits, leftovers: Leftovers) -> Self {
         let (head, body) = response.into_parts();
-        Self { status: head.status, headers: head.headers, body, limits }
+        Self {
+            status: head.status,
+            headers: head.headers,
+            body,
+            limits,
+            leftovers,
+        }
     }
 
     /// What the body claims to be, by `Content-Type` without parameters and case.
     #[must_use]
     pub fn content(&self) -> Content {
-        let Some(value) = self.headers.get(CONTENT_TYPE) else { return Content::Absent };
+        let Some(value) = self.headers.get(CONTENT_TYPE) else {
+            return Content::Absent;
+        };
         let text = value.to_str().unwrap_or_default();
-        let essence = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let essence = text
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase();
         match essence.as_str() {
             "text/event-stream" => Content::Events,
             "application/json" => Content::Json,
@@ -65,8 +79,13 @@ impl HttpResponse {
     pub async fn bytes(mut self, max: usize, deadline: Instant) -> Result<Bytes, HttpError> {
         self.check_encoding()?;
         let limit = max.min(self.limits.max_body);
-        let too_large = HttpError::TooLarge { part: Part::Body, limit };
-        let announced = self.header(&CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
+        let too_large = HttpError::TooLarge {
+            part: Part::Body,
+            limit,
+        };
+        let announced = self
+            .header(&CONTENT_LENGTH)
+            .and_then(|length| length.parse::<u64>().ok());
         if announced.is_some_and(|length| length > limit as u64) {
             return Err(too_large);
         }
@@ -101,7 +120,11 @@ impl HttpResponse {
     /// The body is compressed.
     pub fn events(self, max_event: usize) -> Result<EventStream, HttpError> {
         self.check_encoding()?;
-        Ok(EventStream::new(self.body, max_event.min(self.limits.max_event)))
+        Ok(EventStream::new(
+            self.body,
+            max_event.min(self.limits.max_event),
+            self.leftovers,
+        ))
     }
 
     /// How long the server asks to wait: `Retry-After` in seconds, or as a date measured against the response's own
@@ -136,7 +159,10 @@ impl HttpResponse {
                 return Ok(None);
             }
             let now = Instant::now();
-            let late = HttpError::Timeout { phase: Phase::Body, sent: true };
+            let late = HttpError::Timeout {
+                phase: Phase::Body,
+                sent: true,
+            };
             if now >= deadline {
                 return Err(late);
             }
@@ -163,7 +189,11 @@ struct Collected {
 
 impl Collected {
     fn len(&self) -> usize {
-        if self.rest.is_empty() { self.first.len() } else { self.rest.len() }
+        if self.rest.is_empty() {
+            self.first.len()
+        } else {
+            self.rest.len()
+        }
     }
 
     fn add(&mut self, chunk: Bytes) {
@@ -179,6 +209,10 @@ impl Collected {
     }
 
     fn finish(self) -> Bytes {
-        if self.rest.is_empty() { self.first } else { self.rest.freeze() }
+        if self.rest.is_empty() {
+            self.first
+        } else {
+            self.rest.freeze()
+        }
     }
 }

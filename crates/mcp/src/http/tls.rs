@@ -10,7 +10,9 @@ use super::HttpError;
 /// A client configuration without ALPN, which the connector adds. Installs no process-wide provider.
 pub(super) fn client_config(extra_roots: &[CertificateDer<'static>]) -> Result<ClientConfig, HttpError> {
     let setup = |error: rustls::Error| HttpError::Setup(error.to_string());
-    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    let mut roots = RootCertStore {
+        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+    };
     for certificate in extra_roots {
         roots.add(certificate.clone()).map_err(setup)?;
     }

@@ -99,7 +99,12 @@ impl Parser {
                     drop(self.chunk.split_to(1));
                 }
             }
-            if self.place == Place::LineStart && self.chunk.first() == Some(&b':') {
+            let at_start = match self.place {
+                Place::FirstLine => self.partial.is_empty(),
+                Place::LineStart => true,
+                Place::InLine | Place::Comment => false,
+            };
+            if at_start && self.chunk.first() == Some(&b':') {
                 self.place = Place::Comment;
             }
             let Some(end) = memchr::memchr2(b'\n', b'\r', &self.chunk) else {
@@ -186,7 +191,10 @@ impl Parser {
         let data = block.data.finish()?;
         Some(Event {
             id: self.id.clone(),
-            event: block.event.filter(|name| !name.is_empty()).unwrap_or(Cow::Borrowed("message")),
+            event: block
+                .event
+                .filter(|name| !name.is_empty())
+                .unwrap_or(Cow::Borrowed("message")),
             data,
             retry: block.retry,
         })
@@ -266,5 +274,9 @@ fn milliseconds(value: &[u8]) -> Option<Duration> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    std::str::from_utf8(value).ok()?.parse().ok().map(Duration::from_millis)
+    std::str::from_utf8(value)
+        .ok()?
+        .parse()
+        .ok()
+        .map(Duration::from_millis)
 }

@@ -7,19 +7,25 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, timeout_at};
 
 use super::{Event, Parser};
-use crate::http::{HttpError, Part, Phase};
+use crate::http::{HttpError, Leftovers, Part, Phase};
 
-/// The events of one response. Dropping it closes the exchange.
+/// The events of one response. Dropping it closes the exchange, and with HTTP/1.1 the connection.
 #[derive(Debug)]
 pub struct EventStream {
     body: Incoming,
     parser: Parser,
     ended: bool,
+    leftovers: Leftovers,
 }
 
 impl EventStream {
-    pub(crate) fn new(body: Incoming, max_event: usize) -> Self {
-        Self { body, parser: Parser::new(max_event), ended: false }
+    pub(crate) fn new(body: Incoming, max_event: usize, leftovers: Leftovers) -> Self {
+        Self {
+            body,
+            parser: Parser::new(max_event),
+            ended: false,
+            leftovers,
+        }
     }
 
     /// The next event, `None` at the end of the stream. Comments and other keep-alives are swallowed and do not extend
@@ -35,11 +41,17 @@ impl EventStream {
                 Ok(None) => {}
                 Err(error) => {
                     self.ended = true;
-                    return Err(HttpError::TooLarge { part: Part::Event, limit: error.limit });
+                    return Err(HttpError::TooLarge {
+                        part: Part::Event,
+                        limit: error.limit,
+                    });
                 }
             }
             // A body that is always ready never lets the timer look at the clock.
-            let late = HttpError::Timeout { phase: Phase::Event, sent: true };
+            let late = HttpError::Timeout {
+                phase: Phase::Event,
+                sent: true,
+            };
             if Instant::now() >= deadline {
                 return Err(late);
             }
@@ -56,6 +68,14 @@ impl EventStream {
                     }
                 }
             }
+        }
+    }
+
+    /// Ends an exchange that has given the caller what it came for. The server usually ends the stream right after, so
+    /// its end is read for a moment in the background and the connection goes back to the pool.
+    pub fn release(self) {
+        if !self.ended {
+            self.leftovers.take(self.body);
         }
     }
 
