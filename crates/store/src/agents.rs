@@ -1,8 +1,14 @@
 //! Agents of a workspace.
 
-use domain::{Agent, AgentId, Handle, Page, PageRequest, Tenant};
+use domain::{Agent, AgentId, ChangeKind, Handle, Page, PageRequest, Tenant};
+use sea_orm::{ConnectionTrait, QueryResult};
 
-use crate::{Change, Store, StoreError};
+use crate::core::{Policy, Writing};
+use crate::sql::{self, Query, corrupt, get, values};
+use crate::{Change, Store, StoreError, connections, paging};
+
+const SELECT: &str = "SELECT seq, agent_id, handle, description, enabled, version, created_at FROM agents
+ WHERE organization_id = $1 AND workspace_id = $2";
 
 impl Store {
     /// Stores a new agent; its version becomes 1.
@@ -13,9 +19,38 @@ impl Store {
         &self,
         tenant: Tenant,
         change: &Change,
-        agent: Agent,
+        mut agent: Agent,
     ) -> Result<Agent, StoreError> {
-        Err(StoreError::Unimplemented)
+        let writing = self.core().writing().await?;
+        let seq = writing.next_seq(tenant).await?;
+        refuse_taken(&writing, tenant, &agent).await?;
+        agent.version = 1;
+        let (organization, workspace) = sql::of(tenant);
+        sql::run(
+            writing.db(),
+            "INSERT INTO agents (organization_id, workspace_id, agent_id, seq, handle, description, enabled, version, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8)",
+            values![
+                organization,
+                workspace,
+                agent.id.uuid(),
+                seq,
+                agent.handle.as_str(),
+                agent.description.as_str(),
+                agent.enabled,
+                agent.created_at.micros()
+            ],
+        )
+        .await?;
+        writing
+            .finish(
+                tenant,
+                change,
+                vec![(ChangeKind::Created, object(agent.id))],
+                Policy::Moves,
+            )
+            .await?;
+        Ok(agent)
     }
 
     /// A page of agents, in the order they were made.
@@ -23,7 +58,17 @@ impl Store {
     /// # Errors
     /// `BadCursor`, or when the database fails.
     pub async fn list_agents(&self, tenant: Tenant, page: &PageRequest) -> Result<Page<Agent>, StoreError> {
-        Err(StoreError::Unimplemented)
+        let mut query = Query::of(tenant, SELECT);
+        if let Some(place) = paging::begin("agents", 1, page)?.and_then(|place| place.first().copied()) {
+            query.push(" AND seq > {}", place);
+        }
+        query.push(" ORDER BY seq LIMIT {}", paging::limit(page));
+        let rows = sql::all(&self.core().db.read, &query.sql, query.values).await?;
+        let rows = rows
+            .iter()
+            .map(|row| Ok((vec![get(row, "seq")?], agent(row)?)))
+            .collect::<Result<_, StoreError>>()?;
+        Ok(paging::end("agents", page, rows))
     }
 
     /// All agents, in the order they were made.
@@ -31,7 +76,14 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn all_agents(&self, tenant: Tenant) -> Result<Vec<Agent>, StoreError> {
-        Err(StoreError::Unimplemented)
+        let query = Query::of(tenant, SELECT);
+        let rows = sql::all(
+            &self.core().db.read,
+            &format!("{SELECT} ORDER BY seq"),
+            query.values,
+        )
+        .await?;
+        rows.iter().map(agent).collect()
     }
 
     /// The agent with this id.
@@ -39,7 +91,7 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn agent(&self, tenant: Tenant, id: AgentId) -> Result<Option<Agent>, StoreError> {
-        Err(StoreError::Unimplemented)
+        find(&self.core().db.read, tenant, id).await
     }
 
     /// The agent with this handle.
@@ -51,7 +103,13 @@ impl Store {
         tenant: Tenant,
         handle: &Handle,
     ) -> Result<Option<Agent>, StoreError> {
-        Err(StoreError::Unimplemented)
+        let mut query = Query::of(tenant, SELECT);
+        query.push(" AND handle = {}", handle.as_str());
+        sql::one(&self.core().db.read, &query.sql, query.values)
+            .await?
+            .as_ref()
+            .map(agent)
+            .transpose()
     }
 
     /// Replaces handle, description and enabled. `agent.version` is the version the caller saw; the answer carries the next one.
@@ -64,14 +122,119 @@ impl Store {
         change: &Change,
         agent: Agent,
     ) -> Result<Agent, StoreError> {
-        Err(StoreError::Unimplemented)
+        let writing = self.core().writing().await?;
+        writing.next_seq(tenant).await?;
+        let mut now = find(writing.db(), tenant, agent.id).await?.ok_or(NOT_FOUND)?;
+        if now.version != agent.version {
+            return Err(StoreError::Version {
+                what: "agent",
+                expected: agent.version,
+                current: now.version,
+            });
+        }
+        refuse_taken(&writing, tenant, &agent).await?;
+        now.version += 1;
+        now.handle = agent.handle;
+        now.description = agent.description;
+        now.enabled = agent.enabled;
+        let (organization, workspace) = sql::of(tenant);
+        sql::run(
+            writing.db(),
+            "UPDATE agents SET handle = $4, description = $5, enabled = $6, version = $7
+             WHERE organization_id = $1 AND workspace_id = $2 AND agent_id = $3",
+            values![
+                organization,
+                workspace,
+                now.id.uuid(),
+                now.handle.as_str(),
+                now.description.as_str(),
+                now.enabled,
+                i64::from(now.version)
+            ],
+        )
+        .await?;
+        writing
+            .finish(
+                tenant,
+                change,
+                vec![(ChangeKind::Updated, object(now.id))],
+                Policy::Moves,
+            )
+            .await?;
+        Ok(now)
     }
 
-    /// Removes an agent with its grants; revokes its keys.
+    /// Removes an agent with its grants and its own connections; revokes its keys.
     ///
     /// # Errors
     /// `NotFound`, or when the database fails.
     pub async fn remove_agent(&self, tenant: Tenant, change: &Change, id: AgentId) -> Result<(), StoreError> {
-        Err(StoreError::Unimplemented)
+        let writing = self.core().writing().await?;
+        writing.next_seq(tenant).await?;
+        let (organization, workspace) = sql::of(tenant);
+        let mut facts = Vec::new();
+        for own in connections::owned_by(writing.db(), tenant, id).await? {
+            connections::remove(writing.db(), tenant, own).await?;
+            facts.push((ChangeKind::Removed, connections::object(own)));
+        }
+        sql::run(
+            writing.db(),
+            "UPDATE keys SET revoked_at = $4 WHERE organization_id = $1 AND workspace_id = $2 AND agent_id = $3 AND revoked_at IS NULL",
+            values![organization, workspace, id.uuid(), self.now().micros()],
+        )
+        .await?;
+        let removed = sql::run(
+            writing.db(),
+            "DELETE FROM agents WHERE organization_id = $1 AND workspace_id = $2 AND agent_id = $3",
+            values![organization, workspace, id.uuid()],
+        )
+        .await?;
+        if removed == 0 {
+            return Err(NOT_FOUND);
+        }
+        facts.push((ChangeKind::Removed, object(id)));
+        writing.finish(tenant, change, facts, Policy::Moves).await
     }
+}
+
+const NOT_FOUND: StoreError = StoreError::NotFound { what: "agent" };
+
+/// The agent with this id, as this transaction sees it.
+pub(crate) async fn find(
+    db: &impl ConnectionTrait,
+    tenant: Tenant,
+    id: AgentId,
+) -> Result<Option<Agent>, StoreError> {
+    let mut query = Query::of(tenant, SELECT);
+    query.push(" AND agent_id = {}", id.uuid());
+    sql::one(db, &query.sql, query.values)
+        .await?
+        .as_ref()
+        .map(agent)
+        .transpose()
+}
+
+async fn refuse_taken(writing: &Writing<'_>, tenant: Tenant, agent: &Agent) -> Result<(), StoreError> {
+    let mut query = Query::of(tenant, SELECT);
+    query.push(" AND handle = {}", agent.handle.as_str());
+    query.push(" AND agent_id <> {}", agent.id.uuid());
+    match sql::one(writing.db(), &query.sql, query.values).await? {
+        Some(_) => Err(StoreError::Conflict { what: "agent handle" }),
+        None => Ok(()),
+    }
+}
+
+fn object(id: AgentId) -> String {
+    format!("agent:{id}")
+}
+
+fn agent(row: &QueryResult) -> Result<Agent, StoreError> {
+    Ok(Agent {
+        id: AgentId::from_uuid(get(row, "agent_id")?),
+        handle: Handle::new(&get::<String>(row, "handle")?).map_err(|e| corrupt("agent", e))?,
+        description: get(row, "description")?,
+        enabled: get(row, "enabled")?,
+        version: sql::count(row, "version")?,
+        created_at: sql::time(row, "created_at")?,
+    })
 }

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use domain::{ConnectionId, Tenant, Timestamp};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{Store, StoreError};
+use crate::sql::{self, Query, corrupt, count, get, time, values};
+use crate::{Store, StoreError, connections};
 
 /// One discovery of a server. Every document is kept byte for byte as it was received.
 #[derive(Debug, Clone)]
@@ -37,6 +39,33 @@ impl Catalogue {
     pub const MAX_BYTES: usize = 32 << 20;
 }
 
+/// The stored document, version 1; the items are embedded verbatim.
+#[derive(Serialize)]
+struct Written<'a> {
+    v: u32,
+    server: Option<&'a RawValue>,
+    capabilities: Option<&'a RawValue>,
+    instructions: Option<&'a str>,
+    tools: &'a [Arc<RawValue>],
+    prompts: &'a [Arc<RawValue>],
+    resources: &'a [Arc<RawValue>],
+    templates: &'a [Arc<RawValue>],
+    problems: &'a [String],
+}
+
+#[derive(Deserialize)]
+struct Read {
+    v: u32,
+    server: Option<Box<RawValue>>,
+    capabilities: Option<Box<RawValue>>,
+    instructions: Option<String>,
+    tools: Vec<Box<RawValue>>,
+    prompts: Vec<Box<RawValue>>,
+    resources: Vec<Box<RawValue>>,
+    templates: Vec<Box<RawValue>>,
+    problems: Vec<String>,
+}
+
 impl Store {
     /// Replaces a connection's catalogue; returns its version. `catalogue.version` is not looked at.
     ///
@@ -48,7 +77,36 @@ impl Store {
         connection: ConnectionId,
         catalogue: &Catalogue,
     ) -> Result<u32, StoreError> {
-        Err(StoreError::Unimplemented)
+        let document = write(catalogue)?;
+        let writing = self.core().writing().await?;
+        let (organization, workspace) = sql::of(tenant);
+        let row = sql::one(
+            writing.db(),
+            "UPDATE connections SET catalogue_version = catalogue_version + 1, catalogue_at = $4
+             WHERE organization_id = $1 AND workspace_id = $2 AND connection_id = $3 RETURNING catalogue_version",
+            values![organization, workspace, connection.uuid(), catalogue.fetched_at.micros()],
+        )
+        .await?
+        .ok_or(connections::NOT_FOUND)?;
+        let version = count(&row, "catalogue_version")?;
+        sql::run(
+            writing.db(),
+            "INSERT INTO catalogues (organization_id, workspace_id, connection_id, version, fetched_at, document)
+             VALUES ($1, $2, $3, $4, $5, $6)
+             ON CONFLICT (organization_id, workspace_id, connection_id)
+             DO UPDATE SET version = excluded.version, fetched_at = excluded.fetched_at, document = excluded.document",
+            values![
+                organization,
+                workspace,
+                connection.uuid(),
+                i64::from(version),
+                catalogue.fetched_at.micros(),
+                document
+            ],
+        )
+        .await?;
+        writing.commit().await?;
+        Ok(version)
     }
 
     /// A connection's catalogue; none before the first discovery.
@@ -60,6 +118,61 @@ impl Store {
         tenant: Tenant,
         connection: ConnectionId,
     ) -> Result<Option<Catalogue>, StoreError> {
-        Err(StoreError::Unimplemented)
+        let mut query = Query::of(
+            tenant,
+            "SELECT version, fetched_at, document FROM catalogues WHERE organization_id = $1 AND workspace_id = $2",
+        );
+        query.push(" AND connection_id = {}", connection.uuid());
+        let Some(row) = sql::one(&self.core().db.read, &query.sql, query.values).await? else {
+            return Ok(None);
+        };
+        let document: String = get(&row, "document")?;
+        read(&document, count(&row, "version")?, time(&row, "fetched_at")?).map(Some)
     }
+}
+
+fn write(catalogue: &Catalogue) -> Result<String, StoreError> {
+    let document = Written {
+        v: 1,
+        server: catalogue.server.as_deref(),
+        capabilities: catalogue.capabilities.as_deref(),
+        instructions: catalogue.instructions.as_deref(),
+        tools: &catalogue.tools,
+        prompts: &catalogue.prompts,
+        resources: &catalogue.resources,
+        templates: &catalogue.templates,
+        problems: &catalogue.problems,
+    };
+    let text = serde_json::to_string(&document).map_err(|e| corrupt("catalogue", e))?;
+    if text.len() > Catalogue::MAX_BYTES {
+        return Err(StoreError::TooLarge {
+            what: "the catalogue",
+            size: text.len(),
+            max: Catalogue::MAX_BYTES,
+        });
+    }
+    Ok(text)
+}
+
+fn read(document: &str, version: u32, fetched_at: Timestamp) -> Result<Catalogue, StoreError> {
+    let read: Read = serde_json::from_str(document).map_err(|e| corrupt("catalogue", e))?;
+    if read.v != 1 {
+        return Err(corrupt(
+            "catalogue",
+            format!("it has version {}, this release reads 1", read.v),
+        ));
+    }
+    let items = |items: Vec<Box<RawValue>>| items.into_iter().map(Arc::from).collect();
+    Ok(Catalogue {
+        version,
+        fetched_at,
+        server: read.server.map(Arc::from),
+        capabilities: read.capabilities.map(Arc::from),
+        instructions: read.instructions,
+        tools: items(read.tools),
+        prompts: items(read.prompts),
+        resources: items(read.resources),
+        templates: items(read.templates),
+        problems: read.problems,
+    })
 }

@@ -1,12 +1,18 @@
 //! Connections of a workspace.
 
+mod row;
+
 use std::sync::Arc;
 
 use domain::{
-    Connection, ConnectionId, ConnectionState, Health, Namespace, Page, PageRequest, Tenant, Timestamp,
+    AgentId, ChangeKind, Connection, ConnectionId, ConnectionOwner, ConnectionState, Health, Namespace, Page,
+    PageRequest, Tenant, Timestamp,
 };
+use sea_orm::{ConnectionTrait, Value};
 
-use crate::{Change, Store, StoreError};
+use crate::core::{Policy, Writing};
+use crate::sql::{self, Query, get, values, word};
+use crate::{Change, Store, StoreError, agents, paging};
 
 /// What a check or a discovery found out about a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,14 +31,39 @@ impl Store {
     /// Stores a new connection; its version becomes 1, its catalogue version 0.
     ///
     /// # Errors
-    /// `Conflict` when label or namespace is taken.
+    /// `Conflict` when label or namespace is taken; `NotFound` when the owning agent does not exist.
     pub async fn create_connection(
         &self,
         tenant: Tenant,
         change: &Change,
-        connection: Connection,
+        mut connection: Connection,
     ) -> Result<Connection, StoreError> {
-        Err(StoreError::Unimplemented)
+        let writing = self.core().writing().await?;
+        let seq = writing.next_seq(tenant).await?;
+        if let ConnectionOwner::Agent(agent) = connection.owner {
+            agents::find(writing.db(), tenant, agent)
+                .await?
+                .ok_or(StoreError::NotFound { what: "agent" })?;
+        }
+        refuse_taken(&writing, tenant, &connection).await?;
+        connection.version = 1;
+        connection.catalogue_version = 0;
+        connection.catalogue_at = None;
+        let mut query = Query::of(tenant, "");
+        let fixed = row::fixed(&connection, seq);
+        let settings = row::settings(&connection)?;
+        let found = row::found(&connection);
+        insert(&mut query, fixed.into_iter().chain(settings).chain(found));
+        sql::run(writing.db(), &query.sql, query.values).await?;
+        writing
+            .finish(
+                tenant,
+                change,
+                vec![(ChangeKind::Created, object(connection.id))],
+                Policy::Moves,
+            )
+            .await?;
+        Ok(connection)
     }
 
     /// A page of connections, in the order they were made.
@@ -44,7 +75,17 @@ impl Store {
         tenant: Tenant,
         page: &PageRequest,
     ) -> Result<Page<Connection>, StoreError> {
-        Err(StoreError::Unimplemented)
+        let mut query = select(tenant);
+        if let Some(place) = paging::begin("connections", 1, page)?.and_then(|place| place.first().copied()) {
+            query.push(" AND seq > {}", place);
+        }
+        query.push(" ORDER BY seq LIMIT {}", paging::limit(page));
+        let rows = sql::all(&self.core().db.read, &query.sql, query.values).await?;
+        let rows = rows
+            .iter()
+            .map(|r| Ok((vec![get(r, "seq")?], row::read(r)?)))
+            .collect::<Result<_, StoreError>>()?;
+        Ok(paging::end("connections", page, rows))
     }
 
     /// All connections, in the order they were made.
@@ -52,7 +93,13 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn all_connections(&self, tenant: Tenant) -> Result<Vec<Connection>, StoreError> {
-        Err(StoreError::Unimplemented)
+        let mut query = select(tenant);
+        query.sql.push_str(" ORDER BY seq");
+        sql::all(&self.core().db.read, &query.sql, query.values)
+            .await?
+            .iter()
+            .map(row::read)
+            .collect()
     }
 
     /// The connection with this id.
@@ -64,7 +111,7 @@ impl Store {
         tenant: Tenant,
         id: ConnectionId,
     ) -> Result<Option<Connection>, StoreError> {
-        Err(StoreError::Unimplemented)
+        find(&self.core().db.read, tenant, id).await
     }
 
     /// The connection with this namespace.
@@ -76,7 +123,13 @@ impl Store {
         tenant: Tenant,
         namespace: &Namespace,
     ) -> Result<Option<Connection>, StoreError> {
-        Err(StoreError::Unimplemented)
+        let mut query = select(tenant);
+        query.push(" AND namespace = {}", namespace.as_str());
+        sql::one(&self.core().db.read, &query.sql, query.values)
+            .await?
+            .as_ref()
+            .map(row::read)
+            .transpose()
     }
 
     /// Replaces the settings (label, endpoint, account, header names, sharing, allowed tools, enabled, trusted, timeout).
@@ -89,9 +142,38 @@ impl Store {
         &self,
         tenant: Tenant,
         change: &Change,
-        connection: Connection,
+        mut connection: Connection,
     ) -> Result<Connection, StoreError> {
-        Err(StoreError::Unimplemented)
+        let writing = self.core().writing().await?;
+        writing.next_seq(tenant).await?;
+        let now = find(writing.db(), tenant, connection.id)
+            .await?
+            .ok_or(NOT_FOUND)?;
+        if now.version != connection.version {
+            return Err(StoreError::Version {
+                what: "connection",
+                expected: connection.version,
+                current: now.version,
+            });
+        }
+        connection.namespace = now.namespace.clone();
+        refuse_taken(&writing, tenant, &connection).await?;
+        connection.version += 1;
+        let mut query = Query::of(tenant, "");
+        update(&mut query, connection.id, row::settings(&connection)?);
+        sql::run(writing.db(), &query.sql, query.values).await?;
+        let stored = find(writing.db(), tenant, connection.id)
+            .await?
+            .ok_or(NOT_FOUND)?;
+        writing
+            .finish(
+                tenant,
+                change,
+                vec![(ChangeKind::Updated, object(connection.id))],
+                Policy::Moves,
+            )
+            .await?;
+        Ok(stored)
     }
 
     /// Removes a connection with its secrets, catalogue, pins and grants.
@@ -104,10 +186,22 @@ impl Store {
         change: &Change,
         id: ConnectionId,
     ) -> Result<(), StoreError> {
-        Err(StoreError::Unimplemented)
+        let writing = self.core().writing().await?;
+        writing.next_seq(tenant).await?;
+        if !remove(writing.db(), tenant, id).await? {
+            return Err(NOT_FOUND);
+        }
+        writing
+            .finish(
+                tenant,
+                change,
+                vec![(ChangeKind::Removed, object(id))],
+                Policy::Moves,
+            )
+            .await
     }
 
-    /// Notes what a check found out. Raises the epoch only when the state changes.
+    /// Notes what a check found out. Raises the epoch, and leaves a fact, only when the state changes.
     ///
     /// # Errors
     /// `NotFound`, or when the database fails.
@@ -117,7 +211,41 @@ impl Store {
         id: ConnectionId,
         report: StateReport,
     ) -> Result<(), StoreError> {
-        Err(StoreError::Unimplemented)
+        let writing = self.core().writing().await?;
+        writing.next_seq(tenant).await?;
+        let mut query = Query::of(
+            tenant,
+            "SELECT state FROM connections WHERE organization_id = $1 AND workspace_id = $2",
+        );
+        query.push(" AND connection_id = {}", id.uuid());
+        let row = sql::one(writing.db(), &query.sql, query.values)
+            .await?
+            .ok_or(NOT_FOUND)?;
+        let before: ConnectionState = word(&row, "state")?;
+        let mut query = Query::of(tenant, "");
+        update(
+            &mut query,
+            id,
+            vec![
+                ("state", report.state.as_str().into()),
+                ("health", report.health.as_str().into()),
+                ("health_detail", report.detail.into()),
+                ("checked_at", report.checked_at.micros().into()),
+            ],
+        );
+        sql::run(writing.db(), &query.sql, query.values).await?;
+        if before == report.state {
+            return writing.commit().await;
+        }
+        let change = Change::by_system("connections.state");
+        writing
+            .finish(
+                tenant,
+                &change,
+                vec![(ChangeKind::Updated, object(id))],
+                Policy::Moves,
+            )
+            .await
     }
 
     /// Remembers the protocol version and transport a server answered to.
@@ -130,6 +258,129 @@ impl Store {
         id: ConnectionId,
         negotiated: Option<Arc<str>>,
     ) -> Result<(), StoreError> {
-        Err(StoreError::Unimplemented)
+        let writing = self.core().writing().await?;
+        let mut query = Query::of(tenant, "");
+        update(
+            &mut query,
+            id,
+            vec![("negotiated", negotiated.as_deref().map(str::to_owned).into())],
+        );
+        if sql::run(writing.db(), &query.sql, query.values).await? == 0 {
+            return Err(NOT_FOUND);
+        }
+        writing.commit().await
     }
+}
+
+pub(crate) const NOT_FOUND: StoreError = StoreError::NotFound { what: "connection" };
+
+/// How facts name a connection.
+pub(crate) fn object(id: ConnectionId) -> String {
+    format!("connection:{id}")
+}
+
+/// The connection with this id, as this transaction sees it.
+pub(crate) async fn find(
+    db: &impl ConnectionTrait,
+    tenant: Tenant,
+    id: ConnectionId,
+) -> Result<Option<Connection>, StoreError> {
+    let mut query = select(tenant);
+    query.push(" AND connection_id = {}", id.uuid());
+    sql::one(db, &query.sql, query.values)
+        .await?
+        .as_ref()
+        .map(row::read)
+        .transpose()
+}
+
+/// The connections that are this agent's own.
+pub(crate) async fn owned_by(
+    db: &impl ConnectionTrait,
+    tenant: Tenant,
+    agent: AgentId,
+) -> Result<Vec<ConnectionId>, StoreError> {
+    let mut query = select(tenant);
+    query.push(" AND owner_agent = {}", agent.uuid());
+    let rows = sql::all(db, &query.sql, query.values).await?;
+    rows.iter()
+        .map(|row| Ok(ConnectionId::from_uuid(get(row, "connection_id")?)))
+        .collect()
+}
+
+/// Removes a connection and all that is its; says whether there was one.
+pub(crate) async fn remove(
+    db: &impl ConnectionTrait,
+    tenant: Tenant,
+    id: ConnectionId,
+) -> Result<bool, StoreError> {
+    let (organization, workspace) = sql::of(tenant);
+    sql::run(
+        db,
+        "DELETE FROM secrets WHERE organization_id = $1 AND workspace_id = $2 AND owner_kind = 'connection' AND owner = $3",
+        values![organization, workspace, id.uuid()],
+    )
+    .await?;
+    // Catalogue, pins and grants go with it by their foreign keys.
+    let removed = sql::run(
+        db,
+        "DELETE FROM connections WHERE organization_id = $1 AND workspace_id = $2 AND connection_id = $3",
+        values![organization, workspace, id.uuid()],
+    )
+    .await?;
+    Ok(removed > 0)
+}
+
+fn select(tenant: Tenant) -> Query {
+    Query::of(
+        tenant,
+        "SELECT * FROM connections WHERE organization_id = $1 AND workspace_id = $2",
+    )
+}
+
+async fn refuse_taken(
+    writing: &Writing<'_>,
+    tenant: Tenant,
+    connection: &Connection,
+) -> Result<(), StoreError> {
+    let taken = [
+        ("connection label", " AND label = {}", connection.label.as_str()),
+        (
+            "connection namespace",
+            " AND namespace = {}",
+            connection.namespace.as_str(),
+        ),
+    ];
+    for (what, condition, value) in taken {
+        let mut query = select(tenant);
+        query.push(condition, value);
+        query.push(" AND connection_id <> {}", connection.id.uuid());
+        if sql::one(writing.db(), &query.sql, query.values).await?.is_some() {
+            return Err(StoreError::Conflict { what });
+        }
+    }
+    Ok(())
+}
+
+fn insert(query: &mut Query, columns: impl Iterator<Item = (&'static str, Value)>) {
+    let (names, values): (Vec<_>, Vec<_>) = columns.unzip();
+    query.sql = format!(
+        "INSERT INTO connections (organization_id, workspace_id, {}) VALUES ($1, $2",
+        names.join(", ")
+    );
+    for value in values {
+        query.push(", {}", value);
+    }
+    query.sql.push(')');
+}
+
+fn update(query: &mut Query, id: ConnectionId, columns: Vec<(&'static str, Value)>) {
+    query.sql = "UPDATE connections SET".to_owned();
+    for (i, (name, value)) in columns.into_iter().enumerate() {
+        query.push(&format!("{} {name} = {{}}", if i == 0 { "" } else { "," }), value);
+    }
+    query.push(
+        " WHERE organization_id = $1 AND workspace_id = $2 AND connection_id = {}",
+        id.uuid(),
+    );
 }

@@ -88,9 +88,6 @@ pub enum StoreError {
     /// The database said no.
     #[error("the database failed")]
     Database(#[from] sea_orm::DbErr),
-    /// Not yet.
-    #[error("not available yet")]
-    Unimplemented,
 }
 
 /// Why a secret cannot be kept or read.

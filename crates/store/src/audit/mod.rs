@@ -1,8 +1,16 @@
 //! What happened, for auditors: the whole record, and the chain that shows whether it was altered.
 
-use domain::{Digest, Entry, Page, PageRequest, Tenant};
+mod chain;
+mod verify;
 
-use crate::{Store, StoreError};
+use domain::{Digest, Entry, Page, PageRequest, Tenant};
+use sea_orm::QueryResult;
+
+use crate::journal::codec;
+use crate::sql::{self, Query, digest_or_none, get};
+use crate::{Store, StoreError, paging};
+
+pub(crate) use chain::chain_forever;
 
 /// Which entries a list holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -89,7 +97,28 @@ impl Store {
         filter: &AuditFilter,
         page: &PageRequest,
     ) -> Result<Page<AuditEntry>, StoreError> {
-        Err(StoreError::Unimplemented)
+        let mut query = Query::of(
+            tenant,
+            "SELECT j.seq, j.body, l.entry_hash, l.link_hash FROM journal j
+             LEFT JOIN links l ON l.organization_id = j.organization_id AND l.workspace_id = j.workspace_id AND l.seq = j.seq
+             WHERE j.organization_id = $1 AND j.workspace_id = $2",
+        );
+        if let Some(kind) = &filter.kind {
+            query.push(" AND j.kind = {}", kind.as_str());
+        }
+        if let Some(actor) = &filter.actor {
+            query.push(" AND j.actor = {}", actor.as_str());
+        }
+        if let Some(place) = paging::begin("audit", 1, page)?.and_then(|place| place.first().copied()) {
+            query.push(" AND j.seq < {}", place);
+        }
+        query.push(" ORDER BY j.seq DESC LIMIT {}", paging::limit(page));
+        let rows = sql::all(&self.core().db.read, &query.sql, query.values).await?;
+        let items = rows
+            .iter()
+            .map(|row| entry(row).map(|item| (vec![item.seq], item)))
+            .collect::<Result<_, StoreError>>()?;
+        Ok(paging::end("audit", page, items))
     }
 
     /// Reads the whole record of a workspace and checks every link. Reports rows that were changed, removed, inserted or moved, and with an
@@ -103,7 +132,7 @@ impl Store {
         expected: Expected,
         progress: impl FnMut(Progress) + Send,
     ) -> Result<Verification, StoreError> {
-        Err(StoreError::Unimplemented)
+        verify::verify(self.core(), tenant, expected, progress).await
     }
 
     /// Makes the links that are missing, in every workspace whose lease is free; says how many. The store does this by itself.
@@ -111,6 +140,21 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn chain_once(&self) -> Result<u64, StoreError> {
-        Err(StoreError::Unimplemented)
+        chain::chain_once(self.core(), self.holder()).await
     }
+}
+
+fn entry(row: &QueryResult) -> Result<AuditEntry, StoreError> {
+    let link = match (
+        digest_or_none(row, "entry_hash")?,
+        digest_or_none(row, "link_hash")?,
+    ) {
+        (Some(entry), Some(link)) => Some(Link { entry, link }),
+        _ => None,
+    };
+    Ok(AuditEntry {
+        seq: get(row, "seq")?,
+        entry: codec::decode(&get::<String>(row, "body")?)?,
+        link,
+    })
 }

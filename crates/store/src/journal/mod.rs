@@ -1,8 +1,18 @@
 //! The record: intents before acts, and everything that happened.
 
+mod batch;
+pub(crate) mod codec;
+pub(crate) mod insert;
+mod unknown;
+mod writer;
+
 use domain::{ApprovalId, CallId, Entry, Epoch, Tenant};
+use tokio::sync::oneshot;
 
 use crate::{IntentError, Store, StoreError};
+
+pub(crate) use unknown::mark_unknown;
+pub(crate) use writer::Writer;
 
 /// Proof that a call's intent is stored. Not to be cloned: one intent, one act.
 #[derive(Debug)]
@@ -10,18 +20,15 @@ pub struct Intent {
     call: CallId,
 }
 
-impl Intent {
-    /// Whose intent it is.
-    #[must_use]
-    pub const fn call(&self) -> CallId {
-        self.call
-    }
-}
-
 /// An entry on its way to the database.
 #[derive(Debug)]
 #[must_use = "a result may leave only after its record was written"]
-pub struct Recorded {}
+pub struct Recorded {
+    done: oneshot::Receiver<Written>,
+}
+
+/// What became of an entry: written, or why not yet.
+type Written = Result<(), &'static str>;
 
 /// What the writer did since the store was opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,13 +43,22 @@ pub struct WriterCounts {
     pub queued: usize,
 }
 
+impl Intent {
+    /// Whose intent it is.
+    #[must_use]
+    pub const fn call(&self) -> CallId {
+        self.call
+    }
+}
+
 impl Recorded {
     /// Waits until the row has reached the operating system.
     ///
     /// # Errors
-    /// `Unavailable` when it could not be written.
+    /// `Unavailable` when it could not be written at once; the writer goes on trying.
     pub async fn written(self) -> Result<(), StoreError> {
-        Err(StoreError::Unimplemented)
+        let written = self.done.await.unwrap_or(Err("the store was closed"));
+        written.map_err(|reason| StoreError::Unavailable { reason })
     }
 }
 
@@ -61,7 +77,11 @@ impl Store {
         expected: Epoch,
         spend: Option<ApprovalId>,
     ) -> Result<Intent, IntentError> {
-        Err(IntentError::Unavailable(StoreError::Unimplemented))
+        let call = entry.call;
+        self.writer()
+            .intend(tenant, &entry, expected, spend)
+            .await
+            .map(|()| Intent { call })
     }
 
     /// Hands an entry to the writer: decisions about calls that only read, refusals, and outcomes. Does not wait; an entry that
@@ -70,12 +90,12 @@ impl Store {
     /// # Errors
     /// `Unavailable` when too much waits or the writer fails; then the call must be refused.
     pub fn record(&self, tenant: Tenant, entry: Entry) -> Result<Recorded, StoreError> {
-        Err(StoreError::Unimplemented)
+        self.writer().record(tenant, &entry)
     }
 
     /// What the writer did so far.
     #[must_use]
     pub fn writer_counts(&self) -> WriterCounts {
-        WriterCounts::default()
+        self.writer().counts()
     }
 }

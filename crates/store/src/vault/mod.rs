@@ -1,12 +1,20 @@
 //! Secrets, sealed: each under a key of its own, those keys under a root key that is not in the database.
 
 mod key;
+mod records;
+mod seal;
 
-use domain::{ApprovalId, ConnectionId, Secret, SecretId, Tenant};
+use std::sync::Arc;
 
-use crate::{Change, Store, StoreError};
+use domain::{ApprovalId, ChangeKind, ConnectionId, Secret, SecretId, Tenant};
+use uuid::Uuid;
+
+use crate::core::{Core, Policy};
+use crate::{Change, StoreError};
 
 pub use key::{RootKey, RootKeys};
+pub(crate) use records::{check_key, get, put, remove};
+pub(crate) use seal::Seals;
 
 /// Whose secret it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,7 +57,26 @@ pub struct Rotation {
 /// The vault of a store.
 #[derive(Clone)]
 pub struct Vault {
-    pub(crate) store: Store,
+    pub(crate) core: Arc<Core>,
+}
+
+impl SecretOwner {
+    /// The word it is stored under.
+    const fn kind(self) -> &'static str {
+        match self {
+            Self::Workspace => "workspace",
+            Self::Connection(_) => "connection",
+            Self::Approval(_) => "approval",
+        }
+    }
+
+    const fn id(self, tenant: Tenant) -> Uuid {
+        match self {
+            Self::Workspace => tenant.workspace.uuid(),
+            Self::Connection(id) => id.uuid(),
+            Self::Approval(id) => id.uuid(),
+        }
+    }
 }
 
 impl Vault {
@@ -64,7 +91,21 @@ impl Vault {
         slot: &SecretSlot,
         secret: &Secret,
     ) -> Result<SecretRef, StoreError> {
-        Err(StoreError::Unimplemented)
+        let writing = self.core.writing().await?;
+        writing.next_seq(tenant).await?;
+        let id = put(&self.core, writing.db(), tenant, (slot, secret)).await?;
+        writing
+            .finish(
+                tenant,
+                change,
+                vec![(ChangeKind::Updated, object(tenant, slot))],
+                Policy::Stays,
+            )
+            .await?;
+        Ok(SecretRef {
+            id,
+            slot: slot.clone(),
+        })
     }
 
     /// The secret that lies there.
@@ -72,7 +113,7 @@ impl Vault {
     /// # Errors
     /// `Vault` when the record was changed, moved from elsewhere, or sealed with a key that is not known.
     pub async fn get(&self, tenant: Tenant, slot: &SecretSlot) -> Result<Option<Secret>, StoreError> {
-        Err(StoreError::Unimplemented)
+        get(&self.core, &self.core.db.read, tenant, slot).await
     }
 
     /// Removes one secret; says whether there was one.
@@ -85,7 +126,20 @@ impl Vault {
         change: &Change,
         slot: &SecretSlot,
     ) -> Result<bool, StoreError> {
-        Err(StoreError::Unimplemented)
+        let writing = self.core.writing().await?;
+        writing.next_seq(tenant).await?;
+        if remove(writing.db(), tenant, slot.owner, Some(&slot.field)).await? == 0 {
+            return Ok(false);
+        }
+        writing
+            .finish(
+                tenant,
+                change,
+                vec![(ChangeKind::Removed, object(tenant, slot))],
+                Policy::Stays,
+            )
+            .await?;
+        Ok(true)
     }
 
     /// Removes all secrets of an owner; says how many.
@@ -98,7 +152,24 @@ impl Vault {
         change: &Change,
         owner: SecretOwner,
     ) -> Result<u64, StoreError> {
-        Err(StoreError::Unimplemented)
+        let writing = self.core.writing().await?;
+        writing.next_seq(tenant).await?;
+        let removed = remove(writing.db(), tenant, owner, None).await?;
+        if removed > 0 {
+            let slot = SecretSlot {
+                owner,
+                field: "*".to_owned(),
+            };
+            writing
+                .finish(
+                    tenant,
+                    change,
+                    vec![(ChangeKind::Removed, object(tenant, &slot))],
+                    Policy::Stays,
+                )
+                .await?;
+        }
+        Ok(removed)
     }
 
     /// What an owner has, without the values, by field.
@@ -106,7 +177,7 @@ impl Vault {
     /// # Errors
     /// When the database fails.
     pub async fn list(&self, tenant: Tenant, owner: SecretOwner) -> Result<Vec<SecretRef>, StoreError> {
-        Err(StoreError::Unimplemented)
+        records::list(&self.core, tenant, owner).await
     }
 
     /// Seals everything that lies under a previous root key under the current one. Can be stopped and begun again at any point.
@@ -114,6 +185,15 @@ impl Vault {
     /// # Errors
     /// When a record does not open or the database fails; what was done stays done.
     pub async fn rotate(&self, progress: impl FnMut(Rotation) + Send) -> Result<Rotation, StoreError> {
-        Err(StoreError::Unimplemented)
+        records::rotate(&self.core, progress).await
     }
+}
+
+fn object(tenant: Tenant, slot: &SecretSlot) -> String {
+    format!(
+        "secret:{}:{}/{}",
+        slot.owner.kind(),
+        slot.owner.id(tenant),
+        slot.field
+    )
 }

@@ -1,0 +1,201 @@
+//! Making the chain: after the entries are in, by whoever holds the workspace's lease.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use domain::{Digest, Tenant};
+use sea_orm::{ConnectionTrait, DbBackend, Value};
+use sha2::{Digest as _, Sha256};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::core::Core;
+use crate::database::Sync;
+use crate::sql::{self, Query, digest, get, values};
+use crate::{StoreError, tenants};
+
+/// Links of one commit: others write in between.
+const STEP: i64 = 128;
+/// Rows of one statement, so that few texts need preparing.
+const SIZES: [usize; 4] = [64, 16, 4, 1];
+/// How long a lease holds without being renewed, in microseconds of database time.
+const LEASE_US: i64 = 10_000_000;
+
+/// What stands before the first link.
+pub(super) const ORIGIN: Digest = Digest::from_bytes([0; 32]);
+
+/// One link, with its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Made {
+    pub(super) seq: i64,
+    pub(super) entry: Digest,
+    pub(super) previous: Digest,
+    pub(super) link: Digest,
+}
+
+/// Makes links until told to stop.
+pub(crate) async fn chain_forever(core: Arc<Core>, holder: Uuid, stop: CancellationToken) {
+    let within = core.options.journal.chain_within;
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(within) => {}
+        }
+        if let Err(error) = chain_once(&core, holder).await {
+            tracing::warn!(%error, "the record could not be chained; trying again");
+        }
+    }
+}
+
+/// Makes the links that are missing.
+pub(super) async fn chain_once(core: &Core, holder: Uuid) -> Result<u64, StoreError> {
+    let mut made = 0;
+    for tenant in tenants::all(core).await? {
+        loop {
+            let step = chain_step(core, holder, tenant).await?;
+            made += step;
+            if step < STEP.unsigned_abs() {
+                break;
+            }
+        }
+    }
+    Ok(made)
+}
+
+/// The digest of an entry: what it says, and where it stands.
+pub(super) fn entry_hash(tenant: Tenant, seq: i64, body: &str) -> Digest {
+    let (organization, workspace) = sql::of(tenant);
+    hash(&[
+        b"switchboard entry v1",
+        organization.as_bytes(),
+        workspace.as_bytes(),
+        &seq.to_be_bytes(),
+        body.as_bytes(),
+    ])
+}
+
+/// The digest that ties an entry to the link before.
+pub(super) fn link_hash(previous: Digest, entry: Digest) -> Digest {
+    hash(&[b"switchboard link v1", previous.bytes(), entry.bytes()])
+}
+
+/// Each field with its length before it, so that no two lists of fields are the same bytes.
+fn hash(fields: &[&[u8]]) -> Digest {
+    let mut hasher = Sha256::new();
+    for field in fields {
+        hasher.update((field.len() as u64).to_be_bytes());
+        hasher.update(field);
+    }
+    Digest::from_bytes(hasher.finalize().into())
+}
+
+async fn chain_step(core: &Core, holder: Uuid, tenant: Tenant) -> Result<u64, StoreError> {
+    let (after, mut previous) = last(&core.db.read, tenant).await?;
+    let mut query = Query::of(
+        tenant,
+        "SELECT seq, body FROM journal WHERE organization_id = $1 AND workspace_id = $2",
+    );
+    query.push(" AND seq > {}", after);
+    query.push(" ORDER BY seq LIMIT {}", STEP);
+    let rows = sql::all(&core.db.read, &query.sql, query.values).await?;
+    if rows.is_empty() {
+        return Ok(0);
+    }
+    let mut links = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let seq = get(row, "seq")?;
+        let entry = entry_hash(tenant, seq, &get::<String>(row, "body")?);
+        let link = link_hash(previous, entry);
+        links.push(Made {
+            seq,
+            entry,
+            previous,
+            link,
+        });
+        previous = link;
+    }
+    // A lost link is made again, so its commit need not wait for the disk.
+    let transaction = core.db.begin(Sync::Normal).await?;
+    let held = hold(&transaction.tx, holder, tenant).await?;
+    if !held || last(&transaction.tx, tenant).await?.0 != after {
+        // Somebody else makes them.
+        return Ok(0);
+    }
+    insert(&transaction.tx, tenant, &links).await?;
+    transaction.commit().await?;
+    Ok(links.len() as u64)
+}
+
+/// Takes or renews the workspace's lease in this transaction, which then is the only one that can until it ends. The token grows
+/// with each new holder.
+async fn hold(db: &impl ConnectionTrait, holder: Uuid, tenant: Tenant) -> Result<bool, StoreError> {
+    let now = match db.get_database_backend() {
+        DbBackend::Postgres => "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT",
+        _ => "CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
+    };
+    let text = format!(
+        "INSERT INTO leases (organization_id, name, holder, token, expires_at) VALUES ($1, $2, $3, 1, {now} + $4)
+         ON CONFLICT (organization_id, name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at,
+         token = leases.token + CASE WHEN leases.holder = excluded.holder THEN 0 ELSE 1 END
+         WHERE leases.holder = excluded.holder OR leases.expires_at < {now} RETURNING token"
+    );
+    let (organization, workspace) = sql::of(tenant);
+    let row = sql::one(
+        db,
+        &text,
+        values![organization, format!("chain:{workspace}"), holder, LEASE_US],
+    )
+    .await?;
+    Ok(row.is_some())
+}
+
+/// Where the chain ends.
+pub(super) async fn last(db: &impl ConnectionTrait, tenant: Tenant) -> Result<(i64, Digest), StoreError> {
+    let mut query = Query::of(
+        tenant,
+        "SELECT seq, link_hash FROM links WHERE organization_id = $1 AND workspace_id = $2",
+    );
+    query.sql.push_str(" ORDER BY seq DESC LIMIT 1");
+    match sql::one(db, &query.sql, query.values).await? {
+        Some(row) => Ok((get(&row, "seq")?, digest(&row, "link_hash")?)),
+        None => Ok((0, ORIGIN)),
+    }
+}
+
+async fn insert(db: &impl ConnectionTrait, tenant: Tenant, links: &[Made]) -> Result<(), StoreError> {
+    let (organization, workspace) = sql::of(tenant);
+    let mut left = links;
+    while let Some((size, (chunk, rest))) = SIZES
+        .iter()
+        .find_map(|size| left.split_at_checked(*size).map(|split| (*size, split)))
+    {
+        left = rest;
+        let mut text = String::from(
+            "INSERT INTO links (organization_id, workspace_id, seq, entry_hash, prev_hash, link_hash) VALUES ",
+        );
+        for row in 0..size {
+            let first = 3 + row * 4;
+            let separator = if row == 0 { "" } else { ", " };
+            // Writing to a string cannot fail.
+            let _: std::fmt::Result = write!(
+                text,
+                "{separator}($1, $2, ${first}, ${}, ${}, ${})",
+                first + 1,
+                first + 2,
+                first + 3
+            );
+        }
+        let mut values: Vec<Value> = values![organization, workspace];
+        for made in chunk {
+            let bytes = |digest: Digest| digest.bytes().to_vec();
+            values.extend(values![
+                made.seq,
+                bytes(made.entry),
+                bytes(made.previous),
+                bytes(made.link)
+            ]);
+        }
+        sql::run(db, &text, values).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! A connection as a row: what is fixed, what people set, what was found out.
+
+use std::sync::Arc;
+
+use domain::{
+    Account, AgentId, Connection, ConnectionId, ConnectionOwner, Endpoint, Label, Namespace, Timestamp,
+    Transport,
+};
+use sea_orm::{QueryResult, Value};
+use uuid::Uuid;
+
+use crate::StoreError;
+use crate::sql::{corrupt, count, get, time, time_or_none, word};
+
+/// Columns with their values.
+type Columns = Vec<(&'static str, Value)>;
+
+/// What never changes.
+pub(super) fn fixed(connection: &Connection, seq: i64) -> Columns {
+    let owner = match connection.owner {
+        ConnectionOwner::Workspace => None,
+        ConnectionOwner::Agent(agent) => Some(agent.uuid()),
+    };
+    vec![
+        ("connection_id", connection.id.uuid().into()),
+        ("seq", seq.into()),
+        ("owner_agent", owner.into()),
+        ("namespace", connection.namespace.as_str().into()),
+        ("created_at", connection.created_at.micros().into()),
+    ]
+}
+
+/// What people set.
+pub(super) fn settings(connection: &Connection) -> Result<Columns, StoreError> {
+    let endpoint = match &connection.endpoint {
+        Endpoint::Command { configured } => configured,
+        Endpoint::Url { url, .. } => url,
+    };
+    let account = &connection.account;
+    let allowed = connection
+        .allowed_tools
+        .as_ref()
+        .map(|names| list(names))
+        .transpose()?;
+    Ok(vec![
+        ("label", connection.label.as_str().into()),
+        ("transport", connection.endpoint.transport().as_str().into()),
+        ("endpoint", endpoint.to_string().into()),
+        ("account_kind", account.kind.as_str().into()),
+        ("header_name", text(account.header_name.as_ref())),
+        ("value_prefix", text(account.value_prefix.as_ref())),
+        ("configured", account.configured.into()),
+        ("header_names", list(&connection.header_names)?.into()),
+        ("sharing", connection.sharing.as_str().into()),
+        ("allowed_tools", allowed.into()),
+        ("enabled", connection.enabled.into()),
+        ("trusted", connection.trusted.into()),
+        (
+            "call_timeout_ms",
+            connection.call_timeout_ms.map(i64::from).into(),
+        ),
+        ("version", i64::from(connection.version).into()),
+    ])
+}
+
+/// What was found out.
+pub(super) fn found(connection: &Connection) -> Columns {
+    vec![
+        ("state", connection.state.as_str().into()),
+        ("health", connection.health.as_str().into()),
+        ("health_detail", connection.health_detail.clone().into()),
+        ("checked_at", connection.checked_at.map(Timestamp::micros).into()),
+        ("negotiated", text(connection.negotiated.as_ref())),
+        (
+            "catalogue_version",
+            i64::from(connection.catalogue_version).into(),
+        ),
+        (
+            "catalogue_at",
+            connection.catalogue_at.map(Timestamp::micros).into(),
+        ),
+    ]
+}
+
+/// Reads a row.
+pub(super) fn read(row: &QueryResult) -> Result<Connection, StoreError> {
+    let endpoint: Arc<str> = get::<String>(row, "endpoint")?.into();
+    let endpoint = match word(row, "transport")? {
+        Transport::Stdio => Endpoint::Command { configured: endpoint },
+        transport @ (Transport::StreamableHttp | Transport::Sse | Transport::Auto) => Endpoint::Url {
+            url: endpoint,
+            transport,
+        },
+    };
+    let timeout: Option<i64> = get(row, "call_timeout_ms")?;
+    let allowed: Option<String> = get(row, "allowed_tools")?;
+    Ok(Connection {
+        id: ConnectionId::from_uuid(get(row, "connection_id")?),
+        owner: get::<Option<Uuid>>(row, "owner_agent")?.map_or(ConnectionOwner::Workspace, |agent| {
+            ConnectionOwner::Agent(AgentId::from_uuid(agent))
+        }),
+        label: Label::new(&get::<String>(row, "label")?).map_err(|e| corrupt("connection", e))?,
+        namespace: Namespace::new(&get::<String>(row, "namespace")?).map_err(|e| corrupt("connection", e))?,
+        endpoint,
+        account: Account {
+            kind: word(row, "account_kind")?,
+            header_name: arc(row, "header_name")?,
+            value_prefix: arc(row, "value_prefix")?,
+            configured: get(row, "configured")?,
+        },
+        header_names: names(&get::<String>(row, "header_names")?)?,
+        sharing: word(row, "sharing")?,
+        allowed_tools: allowed.map(|text| names(&text)).transpose()?,
+        enabled: get(row, "enabled")?,
+        trusted: get(row, "trusted")?,
+        call_timeout_ms: timeout
+            .map(u32::try_from)
+            .transpose()
+            .map_err(|e| corrupt("connection", e))?,
+        state: word(row, "state")?,
+        health: word(row, "health")?,
+        health_detail: get(row, "health_detail")?,
+        checked_at: time_or_none(row, "checked_at")?,
+        negotiated: arc(row, "negotiated")?,
+        catalogue_version: count(row, "catalogue_version")?,
+        catalogue_at: time_or_none(row, "catalogue_at")?,
+        version: count(row, "version")?,
+        created_at: time(row, "created_at")?,
+    })
+}
+
+fn text(value: Option<&Arc<str>>) -> Value {
+    value.map(ToString::to_string).into()
+}
+
+fn arc(row: &QueryResult, column: &'static str) -> Result<Option<Arc<str>>, StoreError> {
+    Ok(get::<Option<String>>(row, column)?.map(Into::into))
+}
+
+fn list(names: &[Arc<str>]) -> Result<String, StoreError> {
+    serde_json::to_string(names).map_err(|e| corrupt("list of names", e))
+}
+
+fn names(text: &str) -> Result<Vec<Arc<str>>, StoreError> {
+    serde_json::from_str(text).map_err(|e| corrupt("list of names", e))
+}

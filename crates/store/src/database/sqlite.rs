@@ -1,0 +1,136 @@
+//! SQLite: write-ahead log, foreign keys, one connection that writes, files only their owner can read.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sea_orm::sqlx::ConnectOptions as _;
+use sea_orm::sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbErr, SqlxSqliteConnector};
+use tokio::sync::Mutex;
+
+use super::{Database, Sync};
+use crate::{Role, StoreError};
+
+/// Connections that read at the same time.
+const READERS: u32 = 4;
+/// How long a write waits for another process.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// The write-ahead log's file, and the lock of the process that serves.
+pub(crate) struct Wal {
+    path: PathBuf,
+    _serving: Option<File>,
+}
+
+/// Prepares the files and opens the connections.
+pub(super) async fn open(path: &Path, role: Role) -> Result<Database, StoreError> {
+    let serving = prepare(path, role)?;
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .busy_timeout(BUSY)
+        .disable_statement_logging();
+    let write = pool(1).connect_with(options.clone()).await.map_err(connect)?;
+    let read = pool(READERS).connect_lazy_with(options.read_only(true));
+    Ok(Database {
+        read: wrap(read),
+        write: wrap(write),
+        lazy: None,
+        turn: Some(Arc::new(Mutex::new(Some(Sync::Full)))),
+        wal: Some(Wal {
+            path: beside(path, "-wal"),
+            _serving: serving,
+        }),
+    })
+}
+
+/// What the writing connection's commits wait for, from now on.
+pub(super) async fn set_sync(db: &DatabaseConnection, sync: Sync) -> Result<(), DbErr> {
+    let sql = match sync {
+        Sync::Full => "PRAGMA synchronous = FULL",
+        Sync::Normal => "PRAGMA synchronous = NORMAL",
+    };
+    db.execute_unprepared(sql).await.map(|_| ())
+}
+
+impl Wal {
+    /// Puts what is in the log on disk. Closing this second handle drops no lock: SQLite keeps its locks on other files.
+    pub(crate) async fn sync(&self) -> std::io::Result<()> {
+        let path = self.path.clone();
+        tokio::task::spawn_blocking(move || File::open(path)?.sync_data())
+            .await
+            .map_err(std::io::Error::other)?
+    }
+}
+
+fn pool(max: u32) -> SqlitePoolOptions {
+    // The connections stay: a new one would have to be told its pragmas again, and there is nothing to reconnect to.
+    SqlitePoolOptions::new()
+        .max_connections(max)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .test_before_acquire(false)
+}
+
+fn wrap(pool: SqlitePool) -> DatabaseConnection {
+    SqlxSqliteConnector::from_sqlx_sqlite_pool(pool)
+}
+
+fn connect(error: sea_orm::sqlx::Error) -> DbErr {
+    DbErr::Conn(sea_orm::RuntimeErr::SqlxError(error.into()))
+}
+
+/// Makes folder and file where they are missing; the serving process takes the lock.
+fn prepare(path: &Path, role: Role) -> Result<Option<File>, StoreError> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(|source| file_error(folder, source))?;
+    }
+    // Only where it is missing: closing a second handle to an open database would drop SQLite's locks.
+    if !path.exists() {
+        private(path)?;
+    }
+    if role == Role::Beside {
+        return Ok(None);
+    }
+    let lock = beside(path, ".lock");
+    let file = private(&lock)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(StoreError::InUse {
+            what: path.display().to_string(),
+        }),
+        Err(TryLockError::Error(source)) => Err(file_error(&lock, source)),
+    }
+}
+
+/// Opens a file only its owner can read; SQLite gives the files beside it the same mode.
+fn private(path: &Path) -> Result<File, StoreError> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .map_err(|source| file_error(path, source))
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn file_error(path: &Path, source: std::io::Error) -> StoreError {
+    StoreError::File {
+        path: path.display().to_string(),
+        source,
+    }
+}
