@@ -10,12 +10,17 @@ mod resolver;
 mod url_rules;
 
 use std::net::IpAddr;
+use std::time::Duration;
 
+use tokio::time::timeout;
 use url::Url;
 
 pub use self::address::{AddressClass, classify};
 pub use self::refusal::EgressRefusal;
 pub use self::resolver::{FixedNames, Resolver};
+
+/// How long a name may take to resolve at registration.
+const RESOLVE_LIMIT: Duration = Duration::from_secs(10);
 
 /// Which way a checked URL leaves the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -113,7 +118,7 @@ impl Egress {
     /// person hears at once; it replaces none of the checks at connect.
     ///
     /// # Errors
-    /// As [`Egress::check_url`] and [`Egress::check_addr`], or the name does not resolve.
+    /// As [`Egress::check_url`] and [`Egress::check_addr`], or the name does not resolve within 10 s.
     pub async fn check_resolved(&self, url: &Url) -> Result<Road, EgressRefusal> {
         let road = self.check_url(url)?;
         if let (Road::Public, Some(url::Host::Domain(name))) = (road, url.host()) {
@@ -121,7 +126,12 @@ impl Egress {
             let unresolved = |_| EgressRefusal::Unresolved {
                 host: name.to_owned(),
             };
-            for address in self.resolver.lookup(name, port).await.map_err(unresolved)? {
+            let looking = timeout(RESOLVE_LIMIT, self.resolver.lookup(name, port));
+            let addresses = looking
+                .await
+                .unwrap_or_else(|late| Err(late.into()))
+                .map_err(unresolved)?;
+            for address in addresses {
                 self.check_addr(name, address.ip())?;
             }
         }
