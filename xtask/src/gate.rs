@@ -42,7 +42,7 @@ pub(crate) fn advisories(workspace: &Workspace) -> anyhow::Result<()> {
 /// # Errors
 /// Says why they could not be accepted.
 pub(crate) fn accept(workspace: &Workspace) -> anyhow::Result<()> {
-    process::run(Tool::Insta.command(workspace)?.args(["insta", "accept"]))
+    process::run(Tool::Insta.command(workspace)?.args(["accept"]))
 }
 
 fn cargo(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<()> {
