@@ -45,6 +45,7 @@ where
 {
     let serving = match SampleServer::new().serve((input, output)).await {
         Ok(serving) => serving,
+        // Gone before its first request, or after no more than a look with `server/discover`.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(SampleServerError::Opening(Box::new(error))),
     };

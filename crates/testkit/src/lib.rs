@@ -1,9 +1,16 @@
 //! What tests stand on: MCP servers that are good, slow, odd and hostile. Development only; nothing that ships may
 //! depend on it.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "members of JSON values: reading an absent one gives null, and testkit runs in tests only"
+)]
+
+pub mod cases;
 pub mod catalogue_server;
 pub mod child;
 pub mod fixture;
 pub mod http;
 mod loopback;
+pub mod program;
 pub mod scripted;

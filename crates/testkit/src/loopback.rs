@@ -14,6 +14,10 @@ use tokio_util::sync::CancellationToken;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
+/// The client's end of a connection; every request carries it as an extension.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
 /// A running listener. Dropping it closes the port and every connection at once.
 #[derive(Debug)]
 pub(crate) struct Loopback {
@@ -42,9 +46,13 @@ impl Loopback {
         tokio::spawn(async move {
             while let Some(accepted) = stopped.run_until_cancelled(listener.accept()).await {
                 // A peer that is gone before it was accepted is no reason to stop.
-                let Ok((stream, _)) = accepted else { continue };
+                let Ok((stream, peer)) = accepted else { continue };
                 let (stopped, answer) = (stopped.clone(), answer.clone());
-                tokio::spawn(async move { stopped.run_until_cancelled(serve(stream, answer)).await });
+                tokio::spawn(async move {
+                    stopped
+                        .run_until_cancelled(serve(stream, Peer(peer), answer))
+                        .await
+                });
             }
         });
         Ok(Self { address, stop })
@@ -62,7 +70,7 @@ impl Drop for Loopback {
     }
 }
 
-async fn serve<F, R, B, E>(stream: TcpStream, answer: F)
+async fn serve<F, R, B, E>(stream: TcpStream, peer: Peer, answer: F)
 where
     F: Fn(Request<Incoming>) -> R + Send + 'static,
     R: Future<Output = Result<Response<B>, E>> + Send + 'static,
@@ -73,6 +81,10 @@ where
     if stream.set_nodelay(true).is_err() {
         return;
     }
+    let answer = move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        answer(request)
+    };
     let builder = auto::Builder::new(TokioExecutor::new());
     // A connection that breaks is the peer's affair, often the very point of a test.
     drop(

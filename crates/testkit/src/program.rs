@@ -1,0 +1,53 @@
+//! Where this crate's own programs are.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The path of one of this crate's programs, `fixture` or `scripted-child`, built if it is not there yet.
+///
+/// Cargo builds them by itself only for whole-workspace test runs; after changing one, build it by hand.
+///
+/// # Errors
+///
+/// If it is not there and cannot be built.
+pub fn program(name: &str) -> std::io::Result<PathBuf> {
+    let folder = output_folder()?;
+    let path = folder.join(name);
+    if !path.exists() {
+        let profile = match folder.file_name().and_then(|name| name.to_str()) {
+            Some("debug") | None => "dev",
+            Some(profile) => profile,
+        };
+        let arguments = [
+            "build",
+            "--quiet",
+            "--package",
+            "switchboard-testkit",
+            "--bin",
+            name,
+            "--profile",
+            profile,
+        ];
+        let built = Command::new(env!("CARGO"))
+            .args(arguments)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .status()?;
+        if !built.success() {
+            return Err(std::io::Error::other(format!("{name} could not be built")));
+        }
+    }
+    Ok(path)
+}
+
+/// The folder programs are built into: tests run from `deps` inside it.
+fn output_folder() -> std::io::Result<PathBuf> {
+    let test = std::env::current_exe()?;
+    let folder = test
+        .parent()
+        .filter(|folder| folder.ends_with("deps"))
+        .and_then(Path::parent)
+        .or(test.parent());
+    folder
+        .map(Path::to_owned)
+        .ok_or_else(|| std::io::Error::other("the test program is in no folder"))
+}
