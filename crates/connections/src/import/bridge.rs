@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::command::program_name;
 use super::compose::{Composer, is_header_name, put_header};
 use super::draft::Draft;
-use super::model::{Remote, Transport};
+use super::launch::{Remote, Transport};
 use super::remote;
 use super::secrets::Place;
 use super::syntax::Syntax;
@@ -23,70 +23,101 @@ pub(super) struct Bridge<'a> {
 }
 
 /// Recognises mcp-remote behind `npx`, `bunx`, `pnpm dlx`, `cmd /c npx` or by itself.
-pub(super) fn recognise<'a>(program: &str, args: &'a [Value], env: &'a Map<String, Value>) -> Option<Bridge<'a>> {
+pub(super) fn recognise<'a>(
+    program: &str,
+    args: &'a [Value],
+    env: &'a Map<String, Value>,
+) -> Option<Bridge<'a>> {
     let mut words: Vec<&str> = args.iter().map(Value::as_str).collect::<Option<_>>()?;
     if !is_package(&program_name(program)) {
         let before = words.iter().position(|word| is_package(word))?;
         let runner = program_name(program);
-        let known = ["npx", "bunx", "pnpm", "yarn", "npm", "bun", "cmd", "deno", "node"].contains(&runner.as_str());
+        let known =
+            ["npx", "bunx", "pnpm", "yarn", "npm", "bun", "cmd", "deno", "node"].contains(&runner.as_str());
         let only_runners = words.iter().take(before).all(|word| {
-            word.starts_with('-') || ["/c", "npx", "bunx", "dlx", "exec", "x", "run"].contains(&program_name(word).as_str()) || *word == "/c" || *word == "/C"
+            let step = ["npx", "bunx", "dlx", "exec", "x", "run"].contains(&program_name(word).as_str());
+            step || word.starts_with('-') || word.eq_ignore_ascii_case("/c")
         });
         if !known || !only_runners {
             return None;
         }
         words.drain(..=before);
     }
-    words.first().filter(|address| address.contains("://") || address.starts_with("${"))?;
+    words
+        .first()
+        .filter(|address| address.contains("://") || address.starts_with("${"))?;
     Some(Bridge { args: words, env })
 }
 
 fn is_package(word: &str) -> bool {
-    word == "mcp-remote" || word.strip_prefix("mcp-remote@").is_some_and(|version| !version.contains('/'))
+    word == "mcp-remote"
+        || word
+            .strip_prefix("mcp-remote@")
+            .is_some_and(|version| !version.contains('/'))
 }
 
 impl Bridge<'_> {
     /// Sets the draft to the remote server.
-    pub(super) fn unwrap(self, composer: Composer<'_>, draft: &mut Draft) {
+    pub(super) fn take_remote(self, composer: Composer<'_>, draft: &mut Draft) {
         // mcp-remote expands ${NAME} itself, from its own environment; what the client expands comes through it.
-        let composer = Composer { syntax: Syntax { brace: true, ..composer.syntax }, ..composer };
+        let composer = Composer {
+            syntax: Syntax {
+                brace: true,
+                ..composer.syntax
+            },
+            ..composer
+        };
         let mut used = BTreeSet::new();
         let mut words = self.args.iter().copied();
-        let address = self.filled(words.next().unwrap_or_default(), &mut used);
-        let mut transport = Transport::Auto;
-        let mut headers = BTreeMap::new();
+        let url = composer.template(
+            &self.filled(words.next().unwrap_or_default(), &mut used),
+            Place::Plain,
+        );
+        let mut remote = Remote {
+            transport: Transport::Auto,
+            url,
+            headers: BTreeMap::new(),
+            oauth: None,
+        };
         while let Some(word) = words.next() {
             match word {
                 "--header" => {
                     let line = self.filled(words.next().unwrap_or_default(), &mut used);
-                    let path = draft.path.child("args");
-                    match line.split_once(':').map(|(name, value)| (name.trim(), value.trim())) {
-                        Some((name, value)) if is_header_name(name) && !value.contains(['\r', '\n', '\0']) => {
-                            let value = composer.template(value, Place::Header(name));
-                            put_header(&mut headers, name, value, &path, &mut draft.notices);
-                        }
-                        _ => draft.notices.add("header.dropped", &path, "a --header of mcp-remote is no NAME:VALUE; left out"),
-                    }
+                    header(&line, composer, &mut remote, draft);
                 }
-                "--transport" => transport = transport_of(words.next().unwrap_or_default(), draft),
+                "--transport" => remote.transport = transport_of(words.next().unwrap_or_default(), draft),
                 "--ignore-tool" => draft.tools.deny.extend(words.next().map(str::to_owned)),
                 "--debug" | "--silent" | "--allow-http" => {}
-                "--host" | "--resource" | "--auth-timeout" | "--static-oauth-client-metadata" | "--static-oauth-client-info" => {
+                "--host"
+                | "--resource"
+                | "--auth-timeout"
+                | "--static-oauth-client-metadata"
+                | "--static-oauth-client-info" => {
                     words.next();
-                    draft.note("bridge.option", format!("{word} of mcp-remote was not taken over; set up OAuth when you review the entry"));
+                    let text = format!(
+                        "{word} of mcp-remote was not taken over; set up OAuth when you review the entry"
+                    );
+                    draft.note("bridge.option", text);
                 }
+                // The port of its callback.
                 _ if !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit()) => {}
-                _ => draft.note("bridge.option", "an option of mcp-remote is not known and was not taken over"),
+                _ => draft.note(
+                    "bridge.option",
+                    "an option of mcp-remote is not known and was not taken over",
+                ),
             }
         }
         for name in self.env.keys().filter(|name| !used.contains(*name)) {
             let at = draft.path.child("env").child(name);
-            draft.notices.add("field.not-applicable", &at, "a variable for the bridge only; a remote server has no environment");
+            let text = "a variable for the bridge only; a remote server has no environment";
+            draft.notices.add("field.not-applicable", &at, text);
         }
-        draft.note("bridge.unwrapped", "mcp-remote only forwards; the remote server behind it was taken");
+        draft.note(
+            "bridge.unwrapped",
+            "mcp-remote only forwards; the remote server behind it was taken",
+        );
         let path = draft.path.child("args");
-        let url = composer.template(&address, Place::Plain);
-        remote::launch(Remote { transport, url, headers, oauth: None }, &path, draft);
+        remote::launch(remote, &path, draft);
     }
 
     /// The text with `${NAME}` replaced by what `env` sets; other variables stay references.
@@ -94,7 +125,9 @@ impl Bridge<'_> {
         let mut filled = String::new();
         let mut at = 0;
         for (span, reference) in Syntax::BRACE.references(text) {
-            let Some(value) = self.env.get(&reference.name).and_then(Value::as_str) else { continue };
+            let Some(value) = self.env.get(&reference.name).and_then(Value::as_str) else {
+                continue;
+            };
             if filled.len() + value.len() > MAX_FILLED_BYTES {
                 break;
             }
@@ -108,17 +141,42 @@ impl Bridge<'_> {
     }
 }
 
+/// Sets a header written as `NAME:VALUE`.
+fn header(line: &str, composer: Composer<'_>, remote: &mut Remote, draft: &mut Draft) {
+    let path = draft.path.child("args");
+    match line
+        .split_once(':')
+        .map(|(name, value)| (name.trim(), value.trim()))
+    {
+        Some((name, value)) if is_header_name(name) && !value.contains(['\r', '\n', '\0']) => {
+            let value = composer.template(value, Place::Header(name));
+            put_header(&mut remote.headers, name, value, &path, &mut draft.notices);
+        }
+        _ => draft.notices.add(
+            "header.dropped",
+            &path,
+            "a --header of mcp-remote is no NAME:VALUE; left out",
+        ),
+    }
+}
+
 fn transport_of(word: &str, draft: &mut Draft) -> Transport {
     match word {
         "sse-only" => Transport::Sse,
         "http-only" => Transport::StreamableHttp,
         "http-first" => Transport::Auto,
         "sse-first" => {
-            draft.note("bridge.option", "sse-first: here Streamable HTTP is tried first, then SSE");
+            draft.note(
+                "bridge.option",
+                "sse-first: here Streamable HTTP is tried first, then SSE",
+            );
             Transport::Auto
         }
         _ => {
-            draft.note("bridge.option", "an unknown --transport of mcp-remote; Streamable HTTP is tried first, then SSE");
+            draft.note(
+                "bridge.option",
+                "an unknown --transport of mcp-remote; Streamable HTTP is tried first, then SSE",
+            );
             Transport::Auto
         }
     }

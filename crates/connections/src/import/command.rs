@@ -7,18 +7,22 @@ use super::compose::Composer;
 use super::draft::Draft;
 use super::fields::Fields;
 use super::format::kind;
+use super::launch::{Command, Launch};
 use super::manner::Manner;
-use super::model::{Command, Launch};
 use super::notice::Path;
 use super::secrets::Place;
 
 /// Reads a command entry; an mcp-remote bridge becomes the remote server behind it.
 pub(super) fn read(fields: &mut Fields<'_>, manner: &Manner, composer: Composer<'_>, draft: &mut Draft) {
-    let Some(words) = words(fields, manner, draft) else { return };
+    let Some(words) = words(fields, manner, draft) else {
+        return;
+    };
     let no_env = Map::new();
-    let (env, env_path) = fields.object("env", &mut draft.notices).unwrap_or((&no_env, Path::default()));
+    let (env, env_path) = fields
+        .object("env", &mut draft.notices)
+        .unwrap_or((&no_env, Path::default()));
     if let Some(bridge) = bridge::recognise(&words.program, &words.args, env) {
-        bridge.unwrap(composer, draft);
+        bridge.take_remote(composer, draft);
         return;
     }
     remark_program(&words, draft);
@@ -28,12 +32,20 @@ pub(super) fn read(fields: &mut Fields<'_>, manner: &Manner, composer: Composer<
         env: composer.env(env, &env_path, &mut draft.notices),
         pass_env: Vec::new(),
         secret_env: Vec::new(),
-        cwd: fields.text("cwd", &mut draft.notices).map(|text| composer.template(text, Place::Plain)),
-        env_file: fields.text("envFile", &mut draft.notices).map(|text| composer.template(text, Place::Plain)),
+        cwd: fields
+            .text("cwd", &mut draft.notices)
+            .map(|text| composer.template(text, Place::Plain)),
+        env_file: fields
+            .text("envFile", &mut draft.notices)
+            .map(|text| composer.template(text, Place::Plain)),
     };
     if command.env_file.is_some() {
         let at = fields.path().child("envFile");
-        draft.notices.add("env.file", &at, "the client reads variables from this file at start; not read here, set them under env");
+        draft.notices.add(
+            "env.file",
+            &at,
+            "the client reads variables from this file at start; not read here, set them under env",
+        );
     }
     draft.launch = Launch::Command(command);
 }
@@ -53,7 +65,11 @@ fn words(fields: &mut Fields<'_>, manner: &Manner, draft: &mut Draft) -> Option<
         Value::String(program) => program.clone(),
         Value::Array(list) => {
             if !manner.command_list {
-                draft.notices.add("command.array", &path, "command is a list; its first item was taken as the program");
+                draft.notices.add(
+                    "command.array",
+                    &path,
+                    "command is a list; its first item was taken as the program",
+                );
             }
             let (first, rest) = list.split_first().unzip();
             args.extend(rest.into_iter().flatten().cloned());
@@ -67,7 +83,11 @@ fn words(fields: &mut Fields<'_>, manner: &Manner, draft: &mut Draft) -> Option<
         }
     };
     if program.trim().is_empty() || program.contains('\0') {
-        draft.notices.add("launch.nothing", &path, "the command is empty or no text: nothing to launch");
+        draft.notices.add(
+            "launch.nothing",
+            &path,
+            "the command is empty or no text: nothing to launch",
+        );
         return None;
     }
     match fields.take("args") {
@@ -82,7 +102,11 @@ fn words(fields: &mut Fields<'_>, manner: &Manner, draft: &mut Draft) -> Option<
             args.push(Value::String(text.clone()));
         }
         Some((other, at)) => {
-            draft.notices.add("args.dropped", &at, format!("args must be a list, not {}; left out", kind(other)));
+            draft.notices.add(
+                "args.dropped",
+                &at,
+                format!("args must be a list, not {}; left out", kind(other)),
+            );
         }
     }
     if args.is_empty() && is_command_line(&program) {
@@ -92,7 +116,11 @@ fn words(fields: &mut Fields<'_>, manner: &Manner, draft: &mut Draft) -> Option<
             "command holds a whole command line; no shell splits it here: put the program into command, the rest into args",
         );
     }
-    Some(Words { program, args, args_path })
+    Some(Words {
+        program,
+        args,
+        args_path,
+    })
 }
 
 /// A bare program name followed by words, or any path followed by options.
@@ -112,7 +140,10 @@ fn remark_program(words: &Words, draft: &mut Draft) {
             "cmd /c is a wrapper Windows needs; elsewhere drop it and start the program behind it",
         ),
         "sh" | "bash" | "zsh" | "fish" | "dash" | "powershell" | "pwsh" | "cmd" => {
-            draft.note("command.shell", "the command goes through a shell; prefer the program itself with a list of arguments");
+            draft.note(
+                "command.shell",
+                "the command goes through a shell; prefer the program itself with a list of arguments",
+            );
         }
         _ => {}
     }
@@ -120,7 +151,14 @@ fn remark_program(words: &Words, draft: &mut Draft) {
 
 /// Last part of a path, without a Windows ending, in lower case.
 pub(super) fn program_name(program: &str) -> String {
-    let name = program.rsplit(['/', '\\']).next().unwrap_or(program).to_lowercase();
-    let bare = name.strip_suffix(".exe").or_else(|| name.strip_suffix(".cmd")).map(str::to_owned);
+    let name = program
+        .rsplit(['/', '\\'])
+        .next()
+        .unwrap_or(program)
+        .to_lowercase();
+    let bare = name
+        .strip_suffix(".exe")
+        .or_else(|| name.strip_suffix(".cmd"))
+        .map(str::to_owned);
     bare.unwrap_or(name)
 }

@@ -32,12 +32,19 @@ impl Composer<'_> {
             Place::Secret => true,
             Place::Plain => false,
         };
-        let mut parts = Parts { text, secrets, next_secret: 0, list: Vec::new() };
+        let mut parts = Parts {
+            text,
+            secrets,
+            next_secret: 0,
+            list: Vec::new(),
+        };
         let mut at = 0;
         for (span, reference) in references {
             parts.literal(at..span.start);
             at = span.end;
-            parts.list.push(Part::Reference(self.guarded(reference, secret_name)));
+            parts
+                .list
+                .push(Part::Reference(self.guarded(reference, secret_name)));
         }
         parts.literal(at..text.len());
         Template::from_parts(parts.list)
@@ -55,7 +62,11 @@ impl Composer<'_> {
                 continue;
             };
             if text.contains('\0') {
-                notices.add("args.dropped", &at, "the argument holds a NUL character; left out");
+                notices.add(
+                    "args.dropped",
+                    &at,
+                    "the argument holds a NUL character; left out",
+                );
                 continue;
             }
             args.push(self.template(&text, Place::Arg(flag.as_deref())));
@@ -65,12 +76,21 @@ impl Composer<'_> {
     }
 
     /// Variables of the environment.
-    pub(super) fn env(self, map: &Map<String, Value>, path: &Path, notices: &mut Notices) -> BTreeMap<String, Template> {
+    pub(super) fn env(
+        self,
+        map: &Map<String, Value>,
+        path: &Path,
+        notices: &mut Notices,
+    ) -> BTreeMap<String, Template> {
         let mut env = BTreeMap::new();
         for (name, value) in map {
             let at = path.child(name);
             if name.is_empty() || name.len() > 256 || name.contains(|c: char| c == '=' || c.is_control()) {
-                notices.add("env.dropped", &at, "this cannot be the name of a variable; left out");
+                notices.add(
+                    "env.dropped",
+                    &at,
+                    "this cannot be the name of a variable; left out",
+                );
                 continue;
             }
             match scalar(value, "env.converted", &at, notices) {
@@ -78,7 +98,11 @@ impl Composer<'_> {
                     env.insert(name.clone(), self.template(&text, Place::Env(name)));
                 }
                 _ => {
-                    let text = format!("the value of {} must be a text, not {}; left out", printable(name, 60), kind(value));
+                    let text = format!(
+                        "the value of {} must be a text, not {}; left out",
+                        printable(name, 60),
+                        kind(value)
+                    );
                     notices.add("env.dropped", &at, text);
                 }
             }
@@ -139,7 +163,11 @@ pub(super) fn put_header(
     let before = headers.len();
     headers.retain(|known, _| !known.eq_ignore_ascii_case(name));
     if headers.len() < before {
-        notices.add("header.replaced", path, format!("{name} replaces another header of this name"));
+        notices.add(
+            "header.replaced",
+            path,
+            format!("{name} replaces another header of this name"),
+        );
     }
     headers.insert(name.to_owned(), value);
 }
@@ -158,7 +186,11 @@ fn scalar(value: &Value, code: &'static str, path: &Path, notices: &mut Notices)
         Value::Bool(truth) => truth.to_string(),
         Value::Null | Value::Array(_) | Value::Object(_) => return None,
     };
-    notices.add(code, path, format!("{} stands here instead of a text; converted", kind(value)));
+    notices.add(
+        code,
+        path,
+        format!("{} stands here instead of a text; converted", kind(value)),
+    );
     Some(converted)
 }
 

@@ -22,9 +22,15 @@ pub(super) fn format(file_name: &str, text: &str, dialect: Option<Dialect>) -> F
         Format::Yaml
     } else if name.ends_with(".json") || name.ends_with(".jsonc") || looks_like_json {
         Format::Json
-    } else if text.lines().any(|line| line.trim_start().starts_with("[mcp_servers")) {
+    } else if text
+        .lines()
+        .any(|line| line.trim_start().starts_with("[mcp_servers"))
+    {
         Format::Toml
-    } else if text.lines().any(|line| line.starts_with("extensions:") || line.starts_with("mcpServers:")) {
+    } else if text
+        .lines()
+        .any(|line| line.starts_with("extensions:") || line.starts_with("mcpServers:"))
+    {
         Format::Yaml
     } else {
         Format::Json
@@ -36,7 +42,9 @@ pub(super) fn dialect(file_name: &str, format: Format, root: &Map<String, Value>
     let named = by_name(file_name);
     match (format, named) {
         (Format::Toml, _) => Dialect::Codex,
-        (Format::Yaml, _) if root.contains_key("extensions") && !root.contains_key("mcpServers") => Dialect::Goose,
+        (Format::Yaml, _) if root.contains_key("extensions") && !root.contains_key("mcpServers") => {
+            Dialect::Goose
+        }
         (Format::Yaml, _) => Dialect::Continue,
         (Format::Json, Some(dialect)) => refine(dialect, root),
         (Format::Json, None) => by_keys(root),
@@ -89,7 +97,10 @@ const NAMES: &[(&str, Dialect)] = &[
 
 fn by_name(file_name: &str) -> Option<Dialect> {
     let path = format!("/{}/", file_name.to_lowercase().replace('\\', "/"));
-    NAMES.iter().find(|(mark, _)| path.contains(mark)).map(|(_, dialect)| *dialect)
+    NAMES
+        .iter()
+        .find(|(mark, _)| path.contains(mark))
+        .map(|(_, dialect)| *dialect)
 }
 
 /// Tells the variants of one client apart, and catches files that only lie in its folder.
@@ -107,7 +118,8 @@ fn refine(named: Dialect, root: &Map<String, Value>) -> Dialect {
 fn by_keys(root: &Map<String, Value>) -> Dialect {
     let has = |key: &str| root.get(key).is_some_and(Value::is_object);
     let servers = root.get("mcpServers").and_then(Value::as_object);
-    let any_server = |key: &str| servers.is_some_and(|map| map.values().any(|server| server.get(key).is_some()));
+    let any_server =
+        |key: &str| servers.is_some_and(|map| map.values().any(|server| server.get(key).is_some()));
     let schema = root.get("$schema").and_then(Value::as_str).unwrap_or_default();
     if has("context_servers") {
         Dialect::Zed
@@ -124,7 +136,11 @@ fn by_keys(root: &Map<String, Value>) -> Dialect {
     } else if any_server("autoApprove") || any_server("alwaysAllow") {
         Dialect::Cline
     } else if has("mcp") && (schema.contains("opencode") || is_opencode(root)) {
-        if is_second_opencode(root) { Dialect::OpenCodeV2 } else { Dialect::OpenCodeV1 }
+        if is_second_opencode(root) {
+            Dialect::OpenCodeV2
+        } else {
+            Dialect::OpenCodeV1
+        }
     } else if has("mcp") {
         Dialect::VsCodeSettings
     } else if has("extensions") {
@@ -141,13 +157,18 @@ fn is_opencode(root: &Map<String, Value>) -> bool {
     let mcp = root.get("mcp").and_then(Value::as_object);
     let inner = mcp.and_then(|mcp| mcp.get("servers")).and_then(Value::as_object);
     mcp.into_iter().chain(inner).flat_map(Map::values).any(|server| {
-        matches!(server.get("type").and_then(Value::as_str), Some("local" | "remote"))
-            || server.get("command").is_some_and(Value::is_array)
+        matches!(
+            server.get("type").and_then(Value::as_str),
+            Some("local" | "remote")
+        ) || server.get("command").is_some_and(Value::is_array)
     })
 }
 
 fn is_second_opencode(root: &Map<String, Value>) -> bool {
-    let servers = root.get("mcp").and_then(|mcp| mcp.get("servers")).and_then(Value::as_object);
+    let servers = root
+        .get("mcp")
+        .and_then(|mcp| mcp.get("servers"))
+        .and_then(Value::as_object);
     // A server of the first version may be called "servers".
     servers.is_some_and(|map| !is_server(map) && map.values().all(Value::is_object))
 }

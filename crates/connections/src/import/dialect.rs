@@ -132,10 +132,18 @@ impl FromStr for Dialect {
     type Err = UnknownDialect;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.iter().copied().find(|dialect| dialect.name() == name).ok_or(UnknownDialect)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|dialect| dialect.name() == name)
+            .ok_or(UnknownDialect)
     }
 }
 
 fn names() -> String {
-    Dialect::ALL.iter().map(|dialect| dialect.name()).collect::<Vec<_>>().join(", ")
+    Dialect::ALL
+        .iter()
+        .map(|dialect| dialect.name())
+        .collect::<Vec<_>>()
+        .join(", ")
 }

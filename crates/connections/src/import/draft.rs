@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::Namespace;
 
-use super::model::{
-    AutoApproval, Entry, Input, InputKind, Launch, ProjectServers, Timeouts, ToolFilter, Variable,
-};
+use super::launch::Launch;
+use super::model::{AutoApproval, Entry, Input, ProjectServers, Timeouts, ToolFilter, Variable};
 use super::notice::{Notice, Notices, Path, printable};
-use super::syntax::looks_like_reference;
-use super::template::{Fallback, Part, ReferenceKind, Template};
+use super::remarks;
+use super::template::{Fallback, ReferenceKind};
 use super::{MAX_ENTRIES, MAX_NAME_CHARS};
 
 /// An entry while it is being read.
@@ -72,7 +71,10 @@ impl Drafts {
     /// The finished entries and the report.
     pub(super) fn finish(mut self) -> (Vec<Entry>, Vec<Input>, Vec<ProjectServers>, Vec<Notice>) {
         if self.left_out > 0 {
-            let text = format!("{} entries over the limit of {MAX_ENTRIES} were left out; import them separately", self.left_out);
+            let text = format!(
+                "{} entries over the limit of {MAX_ENTRIES} were left out; import them separately",
+                self.left_out
+            );
             self.note("file.too-many-entries", text);
         }
         if self.entries.is_empty() {
@@ -83,22 +85,36 @@ impl Drafts {
         for draft in self.entries {
             entries.push(finish(draft, &self.inputs, &mut taken));
         }
-        (entries, self.inputs, self.project_servers, self.report.into_list())
+        (
+            entries,
+            self.inputs,
+            self.project_servers,
+            self.report.into_list(),
+        )
     }
 }
 
 fn finish(mut draft: Draft, inputs: &[Input], taken: &mut BTreeSet<Namespace>) -> Entry {
     let slug = slug(&draft.name, taken);
     if !draft.name.chars().any(|c| c.is_ascii_alphanumeric()) {
-        draft.note("entry.no-slug", format!("the name has no letter or digit for a label; {} is used", slug.as_str()));
+        draft.note(
+            "entry.no-slug",
+            format!(
+                "the name has no letter or digit for a label; {} is used",
+                slug.as_str()
+            ),
+        );
     }
     let name = printable(&draft.name, MAX_NAME_CHARS);
     if name != draft.name {
-        draft.note("name.replaced", "the name holds control characters or is too long; they were replaced, it was cut");
+        draft.note(
+            "name.replaced",
+            "the name holds control characters or is too long; they were replaced, it was cut",
+        );
     }
     let variables = variables(&draft.launch);
-    remark_references(&mut draft, inputs);
-    remark_secrets(&mut draft);
+    remarks::references(&mut draft, inputs);
+    remarks::secrets(&mut draft);
     if !draft.auto_approve.is_empty() {
         draft.note(
             "approval.not-carried",
@@ -141,7 +157,11 @@ fn variables(launch: &Launch) -> Vec<Variable> {
         let index = *known.entry((kind, name.to_owned())).or_insert(variables.len());
         match variables.get_mut(index) {
             Some(variable) => variable.default = variable.default.take().or(default),
-            None => variables.push(Variable { kind, name: name.to_owned(), default }),
+            None => variables.push(Variable {
+                kind,
+                name: name.to_owned(),
+                default,
+            }),
         }
     };
     for (_, template) in launch.templates() {
@@ -159,66 +179,4 @@ fn variables(launch: &Launch) -> Vec<Variable> {
         }
     }
     variables
-}
-
-fn remark_references(draft: &mut Draft, inputs: &[Input]) {
-    let mut told = BTreeSet::new();
-    for (place, template) in draft.launch.templates() {
-        let at = draft.path.place(&place);
-        for part in template.parts() {
-            let Some((code, name, text)) = remark(part, inputs) else { continue };
-            if told.insert((code, name)) {
-                draft.notices.add(code, &at, text);
-            }
-        }
-    }
-}
-
-/// What there is to say about one part: code, name, text.
-fn remark(part: &Part, inputs: &[Input]) -> Option<(&'static str, String, String)> {
-    let reference = match part {
-        Part::Reference(reference) => reference,
-        Part::Text(text) if looks_like_reference(text) => {
-            let text = "this looks like a variable, but the client passes it on as it stands; so did the import".to_owned();
-            return Some(("variable.not-expanded", String::new(), text));
-        }
-        Part::Text(_) | Part::Secret(_) => return None,
-    };
-    let name = reference.name.clone();
-    match reference.kind {
-        ReferenceKind::Client => {
-            let text = format!("{name} is known only to the client; put the value in its place");
-            Some(("variable.client-only", name, text))
-        }
-        ReferenceKind::File => {
-            let text = format!("{name} is the name of a file whose content the client takes; not read, put a secret in its place");
-            Some(("variable.file", name, text))
-        }
-        ReferenceKind::Input => match inputs.iter().find(|input| input.id == name) {
-            None => {
-                let text = format!("input {name} is not declared in this file; it has to be asked for");
-                Some(("input.undefined", name, text))
-            }
-            Some(input) if input.kind == InputKind::Command => {
-                let text = format!("input {name} is a command of the client: not run; give the value instead");
-                Some(("input.command", name, text))
-            }
-            Some(_) => None,
-        },
-        ReferenceKind::Environment | ReferenceKind::Secret | ReferenceKind::Vault => None,
-    }
-}
-
-fn remark_secrets(draft: &mut Draft) {
-    let holding = |template: &&Template| template.holds_secret();
-    let places: Vec<String> =
-        draft.launch.templates().into_iter().filter(|(_, t)| holding(t)).map(|(place, _)| place).collect();
-    if places.is_empty() {
-        return;
-    }
-    if places.iter().any(|place| place == "url") {
-        draft.note("url.credentials", "the url holds credentials; servers and proxies log urls, prefer a header");
-    }
-    let text = format!("secrets stand in clear in {}; they belong into the vault", places.join(", "));
-    draft.note("secret.literal", text);
 }

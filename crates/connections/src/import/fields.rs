@@ -20,7 +20,12 @@ pub(super) type Aliases = &'static [(&'static str, &'static str)];
 
 impl<'a> Fields<'a> {
     pub(super) fn new(map: &'a Map<String, Value>, aliases: Aliases, path: Path) -> Self {
-        Self { map, aliases, used: BTreeSet::new(), path }
+        Self {
+            map,
+            aliases,
+            used: BTreeSet::new(),
+            path,
+        }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -28,14 +33,16 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
-        self.map.get(self.actual(key)).is_some_and(|value| !value.is_null())
+        self.map
+            .get(self.actual(key))
+            .is_some_and(|value| !value.is_null())
     }
 
-    /// The value of a field and its place.
+    /// The value of a field and its place; none the second time.
     pub(super) fn take(&mut self, key: &str) -> Option<(&'a Value, Path)> {
         let (key, value) = self.map.get_key_value(self.actual(key))?;
-        self.used.insert(key);
-        (!value.is_null()).then(|| (value, self.path.child(key)))
+        let first = self.used.insert(key);
+        (first && !value.is_null()).then(|| (value, self.path.child(key)))
     }
 
     pub(super) fn text(&mut self, key: &str, notices: &mut Notices) -> Option<&'a str> {
@@ -48,7 +55,11 @@ impl<'a> Fields<'a> {
         typed(value.as_bool(), "true or false", value, &path, notices)
     }
 
-    pub(super) fn object(&mut self, key: &str, notices: &mut Notices) -> Option<(&'a Map<String, Value>, Path)> {
+    pub(super) fn object(
+        &mut self,
+        key: &str,
+        notices: &mut Notices,
+    ) -> Option<(&'a Map<String, Value>, Path)> {
         let (value, path) = self.take(key)?;
         typed(value.as_object(), "an object", value, &path, notices).map(|map| (map, path))
     }
@@ -65,11 +76,17 @@ impl<'a> Fields<'a> {
 
     /// Fields nobody took, in the order of the file.
     pub(super) fn rest(&self) -> impl Iterator<Item = (&'a str, &'a Value)> {
-        self.map.iter().map(|(key, value)| (key.as_str(), value)).filter(|(key, _)| !self.used.contains(key))
+        self.map
+            .iter()
+            .map(|(key, value)| (key.as_str(), value))
+            .filter(|(key, _)| !self.used.contains(key))
     }
 
     fn actual<'k>(&self, key: &'k str) -> &'k str {
-        self.aliases.iter().find(|(ours, _)| *ours == key).map_or(key, |(_, theirs)| theirs)
+        self.aliases
+            .iter()
+            .find(|(ours, _)| *ours == key)
+            .map_or(key, |(_, theirs)| theirs)
     }
 }
 

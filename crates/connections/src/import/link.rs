@@ -26,7 +26,10 @@ pub(super) fn read(text: &str, drafts: &mut Drafts) {
         let path = Path::default().item(index);
         let taken = client(line).map(|client| one(client, line, &path, drafts));
         if taken.flatten().is_none() {
-            let text = format!("line {} is no install link that can be read; not taken over", index + 1);
+            let text = format!(
+                "line {} is no install link that can be read; not taken over",
+                index + 1
+            );
             drafts.report.add("link.invalid", &path, text);
         }
     }
@@ -50,7 +53,10 @@ fn client(link: &str) -> Option<Dialect> {
         ("https://insiders.vscode.dev/redirect", Dialect::VsCode),
         ("goose://", Dialect::Goose),
     ];
-    known.into_iter().find(|(start, _)| lower.starts_with(start)).map(|(_, client)| client)
+    known
+        .into_iter()
+        .find(|(start, _)| lower.starts_with(start))
+        .map(|(_, client)| client)
 }
 
 fn one(client: Dialect, link: &str, path: &Path, drafts: &mut Drafts) -> Option<()> {
@@ -61,7 +67,10 @@ fn one(client: Dialect, link: &str, path: &Path, drafts: &mut Drafts) -> Option<
     if client == Dialect::VsCode && link.starts_with("https://") {
         // The redirecting page carries the whole link, or name and configuration apart.
         if let Some(inner) = parameter(query, "url") {
-            return inner.starts_with("vscode").then(|| one(client, &inner, path, drafts)).flatten();
+            return inner
+                .starts_with("vscode")
+                .then(|| one(client, &inner, path, drafts))
+                .flatten();
         }
     }
     let config = match parameter(query, "config") {
@@ -71,15 +80,26 @@ fn one(client: Dialect, link: &str, path: &Path, drafts: &mut Drafts) -> Option<
     let tree = format::tree(&config, Format::Json).ok()?;
     let name = parameter(query, "name").map(|name| name.replace('+', " "));
     let name = name.or_else(|| tree.root.get("name").and_then(Value::as_str).map(str::to_owned));
-    take(client, name.as_deref().unwrap_or("server"), tree.root, path, drafts);
+    take(
+        client,
+        name.as_deref().unwrap_or("server"),
+        tree.root,
+        path,
+        drafts,
+    );
     Some(())
 }
 
 fn take(client: Dialect, name: &str, mut root: Map<String, Value>, path: &Path, drafts: &mut Drafts) {
     let manner = manner::of(client);
-    let composer = Composer { syntax: manner.syntax, keyring: &[] };
+    let composer = Composer {
+        syntax: manner.syntax,
+        keyring: &[],
+    };
     if let Some(servers) = root.get("mcpServers") {
-        servers::each(servers, path, drafts, |map, draft| servers::read_map(map, &manner, composer, draft));
+        servers::each(servers, path, drafts, |map, draft| {
+            servers::read_map(map, &manner, composer, draft)
+        });
         return;
     }
     root.remove("name");
@@ -91,8 +111,12 @@ fn take(client: Dialect, name: &str, mut root: Map<String, Value>, path: &Path, 
 fn goose_link(query: &str, path: &Path, drafts: &mut Drafts) -> Option<()> {
     let all = |wanted: &str| -> Vec<Value> { parameters(query, wanted).map(Value::String).collect() };
     let first = |wanted: &str| parameters(query, wanted).next();
-    let name = first("name").or_else(|| first("id")).unwrap_or_else(|| "extension".to_owned());
-    let env: Vec<String> = parameters(query, "env").map(|pair| before_equals(&pair)).collect();
+    let name = first("name")
+        .or_else(|| first("id"))
+        .unwrap_or_else(|| "extension".to_owned());
+    let env: Vec<String> = parameters(query, "env")
+        .map(|pair| before_equals(&pair))
+        .collect();
     let mut map = Map::new();
     if let Some(url) = first("url") {
         let kind = first("type").unwrap_or_else(|| "streamable_http".to_owned());
@@ -152,7 +176,11 @@ fn parameter(query: &str, name: &str) -> Option<String> {
 fn parameters<'q>(query: &'q str, name: &'q str) -> impl Iterator<Item = String> + 'q {
     query.split('&').filter_map(move |pair| {
         let (key, value) = pair.split_once('=')?;
-        (key == name).then(|| percent_decode_str(&value.replace('+', " ")).decode_utf8_lossy().into_owned())
+        (key == name).then(|| {
+            percent_decode_str(&value.replace('+', " "))
+                .decode_utf8_lossy()
+                .into_owned()
+        })
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::dialect::Dialect;
 use super::fields::Aliases;
-use super::model::Transport;
+use super::launch::Transport;
 use super::syntax::Syntax;
 
 /// One client's manner.
@@ -52,88 +52,155 @@ const PLAIN: Manner = Manner {
     syntax: Syntax::ANY_BRACE,
     timeout: TimeoutUnit::Unknown,
     http: Transport::StreamableHttp,
-    urls: &[("httpUrl", HTTP), ("serverUrl", Untyped::Inferred), ("url", Untyped::Inferred)],
+    urls: &[
+        ("httpUrl", HTTP),
+        ("serverUrl", Untyped::Inferred),
+        ("url", Untyped::Inferred),
+    ],
     url_wins: false,
     command_list: false,
     aliases: &[],
 };
 
+const CLAUDE_DESKTOP: Manner = Manner {
+    syntax: Syntax::NONE,
+    urls: &[("url", Untyped::Skipped)],
+    ..PLAIN
+};
+
+const CLAUDE_CODE: Manner = Manner {
+    syntax: Syntax::BRACE,
+    timeout: TimeoutUnit::MillisecondsFrom1000,
+    urls: &[("url", Untyped::Skipped)],
+    ..PLAIN
+};
+
+const CURSOR: Manner = Manner {
+    syntax: Syntax::PREFIXED,
+    urls: &[("url", Untyped::BySuffix)],
+    ..PLAIN
+};
+
+const VS_CODE: Manner = Manner {
+    syntax: Syntax::PREFIXED,
+    http: Transport::Auto,
+    urls: &[("url", AUTO)],
+    ..PLAIN
+};
+
+const COPILOT: Manner = Manner {
+    syntax: Syntax::BRACE,
+    urls: &[("url", HTTP)],
+    ..PLAIN
+};
+
+const WINDSURF: Manner = Manner {
+    syntax: Syntax::PREFIXED,
+    urls: &[("serverUrl", AUTO)],
+    ..PLAIN
+};
+
+const ANTIGRAVITY: Manner = Manner {
+    urls: &[("serverUrl", HTTP)],
+    ..WINDSURF
+};
+
+const ZED: Manner = Manner {
+    syntax: Syntax::NONE,
+    urls: &[("url", HTTP)],
+    ..PLAIN
+};
+
+const CLINE: Manner = Manner {
+    syntax: Syntax::PREFIXED,
+    timeout: TimeoutUnit::Seconds,
+    urls: &[("url", SSE)],
+    ..PLAIN
+};
+
+const ROO: Manner = Manner {
+    urls: &[("url", Untyped::Inferred)],
+    ..CLINE
+};
+
+const CONTINUE: Manner = Manner {
+    syntax: Syntax::DOUBLE_BRACE,
+    urls: &[("url", Untyped::Inferred)],
+    ..PLAIN
+};
+
+const GOOSE: Manner = Manner {
+    syntax: Syntax::SHELL,
+    timeout: TimeoutUnit::Seconds,
+    urls: &[("url", HTTP)],
+    aliases: &[("command", "cmd"), ("env", "envs"), ("url", "uri")],
+    ..PLAIN
+};
+
+const CODEX: Manner = Manner {
+    syntax: Syntax::NONE,
+    urls: &[("url", HTTP)],
+    aliases: &[("headers", "http_headers")],
+    ..PLAIN
+};
+
+const GEMINI: Manner = Manner {
+    syntax: Syntax::SHELL,
+    timeout: TimeoutUnit::Milliseconds,
+    urls: &[("httpUrl", HTTP), ("url", SSE)],
+    url_wins: true,
+    ..PLAIN
+};
+
+const OPENCODE_V1: Manner = Manner {
+    syntax: Syntax::CURLY,
+    timeout: TimeoutUnit::Milliseconds,
+    http: Transport::Auto,
+    urls: &[("url", AUTO)],
+    command_list: true,
+    aliases: &[("env", "environment")],
+    ..PLAIN
+};
+
+/// The first version falls back to SSE, the second no longer does.
+const OPENCODE_V2: Manner = Manner {
+    http: Transport::StreamableHttp,
+    ..OPENCODE_V1
+};
+
+const JETBRAINS: Manner = Manner {
+    urls: &[("url", HTTP)],
+    ..PLAIN
+};
+
+const LM_STUDIO: Manner = Manner {
+    syntax: Syntax::PREFIXED,
+    timeout: TimeoutUnit::Milliseconds,
+    urls: &[("url", AUTO)],
+    ..PLAIN
+};
+
 /// The manner of a dialect.
 pub(super) fn of(dialect: Dialect) -> Manner {
     match dialect {
-        Dialect::ClaudeDesktop => Manner { syntax: Syntax::NONE, urls: &[("url", Untyped::Skipped)], ..PLAIN },
-        Dialect::ClaudeCode | Dialect::ClaudeCodeUser | Dialect::ClaudeCodePlugin => Manner {
-            syntax: Syntax::BRACE,
-            timeout: TimeoutUnit::MillisecondsFrom1000,
-            urls: &[("url", Untyped::Skipped)],
-            ..PLAIN
-        },
-        Dialect::Cursor => Manner { syntax: Syntax::PREFIXED, urls: &[("url", Untyped::BySuffix)], ..PLAIN },
-        Dialect::VsCode | Dialect::VsCodeSettings => {
-            Manner { syntax: Syntax::PREFIXED, http: Transport::Auto, urls: &[("url", AUTO)], ..PLAIN }
-        }
-        Dialect::CopilotCli => Manner { syntax: Syntax::BRACE, urls: &[("url", HTTP)], ..PLAIN },
-        Dialect::Windsurf => Manner { syntax: Syntax::PREFIXED, urls: &[("serverUrl", AUTO)], ..PLAIN },
-        Dialect::Antigravity => Manner { syntax: Syntax::PREFIXED, urls: &[("serverUrl", HTTP)], ..PLAIN },
-        Dialect::Zed => Manner { syntax: Syntax::NONE, urls: &[("url", HTTP)], ..PLAIN },
-        Dialect::Cline => Manner {
-            syntax: Syntax::PREFIXED,
-            timeout: TimeoutUnit::Seconds,
-            urls: &[("url", SSE)],
-            ..PLAIN
-        },
-        Dialect::Roo => Manner {
-            syntax: Syntax::PREFIXED,
-            timeout: TimeoutUnit::Seconds,
-            urls: &[("url", Untyped::Inferred)],
-            ..PLAIN
-        },
-        Dialect::Continue => Manner {
-            syntax: Syntax::DOUBLE_BRACE,
-            urls: &[("url", Untyped::Inferred)],
-            ..PLAIN
-        },
-        Dialect::Goose => Manner {
-            syntax: Syntax::SHELL,
-            timeout: TimeoutUnit::Seconds,
-            urls: &[("url", HTTP)],
-            aliases: &[("command", "cmd"), ("env", "envs"), ("url", "uri")],
-            ..PLAIN
-        },
-        Dialect::Codex => Manner {
-            syntax: Syntax::NONE,
-            urls: &[("url", HTTP)],
-            aliases: &[("headers", "http_headers")],
-            ..PLAIN
-        },
-        Dialect::Gemini => Manner {
-            syntax: Syntax::SHELL,
-            timeout: TimeoutUnit::Milliseconds,
-            urls: &[("httpUrl", HTTP), ("url", SSE)],
-            url_wins: true,
-            ..PLAIN
-        },
-        Dialect::OpenCodeV1 | Dialect::OpenCodeV2 => {
-            // The first version falls back to SSE, the second no longer does.
-            let http = if dialect == Dialect::OpenCodeV1 { Transport::Auto } else { Transport::StreamableHttp };
-            Manner {
-                syntax: Syntax::CURLY,
-                timeout: TimeoutUnit::Milliseconds,
-                http,
-                urls: &[("url", AUTO)],
-                command_list: true,
-                aliases: &[("env", "environment")],
-                ..PLAIN
-            }
-        }
-        Dialect::Junie | Dialect::JetBrains => Manner { urls: &[("url", HTTP)], ..PLAIN },
-        Dialect::LmStudio => Manner {
-            syntax: Syntax::PREFIXED,
-            timeout: TimeoutUnit::Milliseconds,
-            urls: &[("url", AUTO)],
-            ..PLAIN
-        },
-        Dialect::InstallLink => Manner { urls: &[("url", AUTO)], ..PLAIN },
-        Dialect::Generic => PLAIN,
+        Dialect::ClaudeDesktop => CLAUDE_DESKTOP,
+        Dialect::ClaudeCode | Dialect::ClaudeCodeUser | Dialect::ClaudeCodePlugin => CLAUDE_CODE,
+        Dialect::Cursor => CURSOR,
+        Dialect::VsCode | Dialect::VsCodeSettings => VS_CODE,
+        Dialect::CopilotCli => COPILOT,
+        Dialect::Windsurf => WINDSURF,
+        Dialect::Antigravity => ANTIGRAVITY,
+        Dialect::Zed => ZED,
+        Dialect::Cline => CLINE,
+        Dialect::Roo => ROO,
+        Dialect::Continue => CONTINUE,
+        Dialect::Goose => GOOSE,
+        Dialect::Codex => CODEX,
+        Dialect::Gemini => GEMINI,
+        Dialect::OpenCodeV1 => OPENCODE_V1,
+        Dialect::OpenCodeV2 => OPENCODE_V2,
+        Dialect::Junie | Dialect::JetBrains => JETBRAINS,
+        Dialect::LmStudio => LM_STUDIO,
+        Dialect::InstallLink | Dialect::Generic => PLAIN,
     }
 }

@@ -5,6 +5,7 @@
 //! wrapped at once and can be moved to the vault with [`Entry::take_secrets`].
 
 mod bridge;
+mod codes;
 mod command;
 mod compose;
 mod detect;
@@ -14,11 +15,14 @@ mod draft;
 mod error;
 mod fields;
 mod format;
+mod launch;
 mod link;
 mod manner;
 mod model;
 mod notice;
+mod oauth;
 mod remainder;
+mod remarks;
 mod remote;
 mod secrets;
 mod server;
@@ -27,14 +31,15 @@ mod settings;
 mod syntax;
 mod template;
 
+pub use codes::CODES;
 pub use dialect::{Dialect, UnknownDialect};
 pub use error::ImportError;
 pub use format::Format;
+pub use launch::{Command, Launch, OAuth, OAuthClient, Remote, Transport};
 pub use model::{
-    AutoApproval, Command, Entry, Import, Input, InputKind, Launch, OAuth, OAuthClient, ProjectServers, Remote, Timeouts,
-    ToolFilter, Transport, Variable,
+    AutoApproval, Entry, Import, Input, InputKind, ProjectServers, Timeouts, ToolFilter, Variable,
 };
-pub use notice::{CODES, Notice};
+pub use notice::Notice;
 pub use template::{Fallback, FoundSecret, Part, Reference, ReferenceKind, Template};
 
 use draft::Drafts;
@@ -73,19 +78,29 @@ pub fn parse(source: &Source<'_>) -> Result<Import, ImportError> {
     if found.had_bom {
         drafts.note("file.bom", "the file starts with a byte order mark; skipped");
     }
-    let dialect = if source.dialect == Some(Dialect::InstallLink) || (source.dialect.is_none() && link::is_links(text)) {
+    let dialect = if source.dialect == Some(Dialect::InstallLink)
+        || (source.dialect.is_none() && link::is_links(text))
+    {
         link::read(text, &mut drafts);
         Dialect::InstallLink
     } else {
         let format = detect::format(source.file_name, text, source.dialect);
         let tree = format::tree(text, format)?;
-        let dialect = source.dialect.unwrap_or_else(|| detect::dialect(source.file_name, format, &tree.root));
+        let dialect = source
+            .dialect
+            .unwrap_or_else(|| detect::dialect(source.file_name, format, &tree.root));
         dialects::read(dialect, &tree.root, &mut drafts);
         report_duplicates(&tree.duplicates, &mut drafts);
         dialect
     };
     let (entries, inputs, project_servers, report) = drafts.finish();
-    Ok(Import { dialect, entries, inputs, project_servers, report })
+    Ok(Import {
+        dialect,
+        entries,
+        inputs,
+        project_servers,
+        report,
+    })
 }
 
 impl Entry {
@@ -97,9 +112,17 @@ impl Entry {
             let mut number = 0;
             let taken = template.take_secrets(|| {
                 number += 1;
-                if number == 1 { base.clone() } else { format!("{base}/{number}") }
+                if number == 1 {
+                    base.clone()
+                } else {
+                    format!("{base}/{number}")
+                }
             });
-            found.extend(taken.into_iter().map(|(name, value)| FoundSecret { name, place: place.clone(), value }));
+            found.extend(taken.into_iter().map(|(name, value)| FoundSecret {
+                name,
+                place: place.clone(),
+                value,
+            }));
         }
         found
     }
@@ -107,7 +130,10 @@ impl Entry {
     /// Whether a secret still stands in clear in the entry.
     #[must_use]
     pub fn holds_secrets(&self) -> bool {
-        self.launch.templates().iter().any(|(_, template)| template.holds_secret())
+        self.launch
+            .templates()
+            .iter()
+            .any(|(_, template)| template.holds_secret())
     }
 }
 

@@ -21,7 +21,9 @@ pub(super) fn report(fields: &Fields<'_>, no_launch: bool, draft: &mut Draft) {
             continue;
         }
         let (code, reason) = known(key).unwrap_or(("field.unknown", "is not known; not taken over"));
-        draft.notices.add(code, &at, format!("{} {reason}", printable(key, 80)));
+        draft
+            .notices
+            .add(code, &at, format!("{} {reason}", printable(key, 80)));
     }
 }
 
@@ -39,29 +41,54 @@ fn is_void(value: &Value) -> bool {
 fn is_launch_field(key: &str) -> bool {
     matches!(
         key,
-        "command" | "cmd" | "args" | "env" | "envs" | "environment" | "cwd" | "envFile" | "headers" | "http_headers" | "oauth"
-            | "auth" | "url" | "uri"
+        "command"
+            | "cmd"
+            | "args"
+            | "env"
+            | "envs"
+            | "environment"
+            | "cwd"
+            | "envFile"
+            | "headers"
+            | "http_headers"
+            | "oauth"
+            | "auth"
+            | "url"
+            | "uri"
     )
 }
 
 fn known(key: &str) -> Option<(&'static str, &'static str)> {
     let not_carried = "field.not-carried";
     Some(match key {
-        "headersHelper" => ("command.not-run", "is a command that prints headers: not run, not taken over; set the headers"),
+        "headersHelper" => (
+            "command.not-run",
+            "is a command that prints headers: not run, not taken over; set the headers",
+        ),
         "sandbox" | "sandboxEnabled" | "dev" => (not_carried, "is known to VS Code only; not taken over"),
-        "authProviderType" => {
-            ("auth.unsupported", "names a way to authenticate that only this client has; choose one when you review the entry")
-        }
-        "targetAudience" | "targetServiceAccount" => {
-            ("auth.unsupported", "belongs to a way to authenticate that only this client has; not taken over")
-        }
-        "watchPaths" => (not_carried, "restarts the server when files change, in the client only; not taken over"),
+        "authProviderType" => (
+            "auth.unsupported",
+            "names a way to authenticate that only this client has; choose one when you review the entry",
+        ),
+        "targetAudience" | "targetServiceAccount" => (
+            "auth.unsupported",
+            "belongs to a way to authenticate that only this client has; not taken over",
+        ),
+        "watchPaths" => (
+            not_carried,
+            "restarts the server when files change, in the client only; not taken over",
+        ),
         "settings" => (not_carried, "goes to the editor's extension; not taken over"),
-        "name" | "display_name" | "displayName" | "description" | "title" | "icon" | "iconUrl" | "gallery" | "version"
-        | "bundled" | "id" | "registry" | "provider" | "providerUrl" => (not_carried, "only describes the server; not taken over"),
-        "required" | "startup_timeout_ms" | "supports_parallel_tool_calls" | "initTimeout" | "alwaysLoad" | "source" => {
-            (not_carried, "has no counterpart here; not taken over")
+        "name" | "display_name" | "displayName" | "description" | "title" | "icon" | "iconUrl"
+        | "gallery" | "version" | "bundled" | "id" | "registry" | "provider" | "providerUrl" => {
+            (not_carried, "only describes the server; not taken over")
         }
+        "required"
+        | "startup_timeout_ms"
+        | "supports_parallel_tool_calls"
+        | "initTimeout"
+        | "alwaysLoad"
+        | "source" => (not_carried, "has no counterpart here; not taken over"),
         "with" => (not_carried, "gives values to a block of the hub; not taken over"),
         _ => return None,
     })

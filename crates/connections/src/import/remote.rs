@@ -1,14 +1,14 @@
 //! Servers reached by HTTP.
 
-use serde_json::Value;
 use url::Url;
 
 use super::compose::Composer;
 use super::draft::Draft;
 use super::fields::Fields;
+use super::launch::{Launch, Remote, Transport};
 use super::manner::{Manner, Untyped};
-use super::model::{Launch, OAuth, OAuthClient, Remote, Transport};
 use super::notice::Path;
+use super::oauth;
 use super::secrets::Place;
 use super::server::Wire;
 use super::template::{Part, Template};
@@ -22,33 +22,57 @@ pub(super) struct Address<'a> {
 }
 
 /// Finds the address under the client's own fields, then under those of other clients.
-pub(super) fn address<'a>(fields: &mut Fields<'a>, manner: &Manner, draft: &mut Draft) -> Option<Address<'a>> {
+pub(super) fn address<'a>(
+    fields: &mut Fields<'a>,
+    manner: &Manner,
+    draft: &mut Draft,
+) -> Option<Address<'a>> {
     let foreign = [
         ("serverUrl", Untyped::Is(Transport::Auto)),
         ("httpUrl", Untyped::Is(Transport::StreamableHttp)),
         ("url", Untyped::Is(Transport::Auto)),
     ];
     let mut found: Option<Address<'a>> = None;
-    for (own, (key, untyped)) in
-        manner.urls.iter().map(|u| (true, *u)).chain(foreign.into_iter().map(|u| (false, u)))
+    for (own, (key, untyped)) in manner
+        .urls
+        .iter()
+        .map(|u| (true, *u))
+        .chain(foreign.into_iter().map(|u| (false, u)))
     {
         if !own && manner.urls.iter().any(|(known, _)| *known == key) {
             continue;
         }
-        let Some((value, path)) = fields.take(key) else { continue };
+        let Some((value, path)) = fields.take(key) else {
+            continue;
+        };
         let Some(text) = value.as_str() else {
-            draft.notices.add("field.wrong-type", &path, "the address must be a text; not taken over");
+            draft.notices.add(
+                "field.wrong-type",
+                &path,
+                "the address must be a text; not taken over",
+            );
             continue;
         };
         if found.is_some() {
-            draft.notices.add("url.several", &path, format!("{key} stands beside a stronger address and was not taken"));
+            draft.notices.add(
+                "url.several",
+                &path,
+                format!("{key} stands beside a stronger address and was not taken"),
+            );
             continue;
         }
         if !own {
-            let text = format!("{key} is another client's key for the address; this client may not read it, the import did");
+            let text = format!(
+                "{key} is another client's key for the address; this client may not read it, the import did"
+            );
             draft.notices.add("url.foreign-key", &path, text);
         }
-        found = Some(Address { text, path, untyped, http: manner.http });
+        found = Some(Address {
+            text,
+            path,
+            untyped,
+            http: manner.http,
+        });
     }
     found
 }
@@ -66,8 +90,17 @@ pub(super) fn read(
         .object("headers", &mut draft.notices)
         .map(|(map, path)| composer.headers(map, &path, &mut draft.notices))
         .unwrap_or_default();
-    let oauth = oauth(fields, composer, draft);
-    launch(Remote { transport, url, headers, oauth }, &address.path, draft);
+    let oauth = oauth::read(fields, composer, draft);
+    launch(
+        Remote {
+            transport,
+            url,
+            headers,
+            oauth,
+        },
+        &address.path,
+        draft,
+    );
 }
 
 /// Takes a remote server, if its address is one.
@@ -92,7 +125,8 @@ fn transport(address: &Address<'_>, wire: Option<Wire>, draft: &mut Draft) -> Tr
             Transport::Auto
         }
         (None, Untyped::Skipped) => {
-            let text = "a url without type: the client itself skips this entry; Streamable HTTP is offered here";
+            let text =
+                "a url without type: the client itself skips this entry; Streamable HTTP is offered here";
             draft.notices.add("url.untyped", &address.path, text);
             Transport::StreamableHttp
         }
@@ -115,58 +149,25 @@ fn check(url: &Template) -> Result<(), (&'static str, &'static str)> {
         })
         .collect();
     let starts_open = matches!(url.parts().first(), Some(Part::Reference(_)));
-    let scheme = sample.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase()).unwrap_or_default();
+    let scheme = sample
+        .split_once(':')
+        .map(|(scheme, _)| scheme.to_ascii_lowercase())
+        .unwrap_or_default();
     match scheme.as_str() {
-        "unix" | "pipe" => Err(("url.socket", "the url names a socket or pipe of the local machine; only http and https are reached")),
-        "ws" | "wss" => Err(("transport.websocket", "WebSocket is no transport of MCP; give the server's http address")),
+        "unix" | "pipe" => Err((
+            "url.socket",
+            "the url names a socket or pipe of the local machine; only http and https are reached",
+        )),
+        "ws" | "wss" => Err((
+            "transport.websocket",
+            "WebSocket is no transport of MCP; give the server's http address",
+        )),
         // The variable may hold scheme and host.
         _ if starts_open => Ok(()),
         "http" | "https" if Url::parse(&sample).is_ok_and(|parsed| parsed.has_host()) => Ok(()),
-        _ => Err(("url.invalid", "this is no usable http or https url; correct it and import again")),
+        _ => Err((
+            "url.invalid",
+            "this is no usable http or https url; correct it and import again",
+        )),
     }
 }
-
-fn oauth(fields: &mut Fields<'_>, composer: Composer<'_>, draft: &mut Draft) -> Option<OAuth> {
-    for key in ["oauth", "auth"] {
-        match fields.take(key) {
-            None => {}
-            Some((Value::Bool(false), _)) => return Some(OAuth::Off),
-            Some((Value::Bool(true), _)) => return Some(OAuth::Client(Box::default())),
-            Some((Value::Object(map), path)) => {
-                let mut inner = Fields::new(map, &[], path);
-                return Some(oauth_client(&mut inner, composer, draft));
-            }
-            Some((_, path)) => {
-                draft.notices.add("field.wrong-type", &path, "an object or false is wanted here; not taken over");
-            }
-        }
-    }
-    None
-}
-
-fn oauth_client(fields: &mut Fields<'_>, composer: Composer<'_>, draft: &mut Draft) -> OAuth {
-    let notices = &mut draft.notices;
-    let mut client = OAuthClient::default();
-    for key in ["CLIENT_ID", "clientId", "client_id"] {
-        if let Some(text) = fields.text(key, notices) {
-            client.client_id = Some(composer.template(text, Place::Plain));
-        }
-    }
-    for key in ["CLIENT_SECRET", "clientSecret", "client_secret"] {
-        if let Some(text) = fields.text(key, notices) {
-            client.client_secret = Some(composer.template(text, Place::Secret));
-        }
-    }
-    if fields.has("scopes") {
-        client.scopes = fields.texts("scopes", notices).unwrap_or_default();
-    } else if let Some(scope) = fields.text("scope", notices) {
-        client.scopes = scope.split_whitespace().map(str::to_owned).collect();
-    }
-    let enabled = fields.flag("enabled", notices);
-    for (key, _) in fields.rest() {
-        let at = fields.path().child(key);
-        notices.add("oauth.option", &at, format!("{key} was not taken over; endpoints are discovered from the server"));
-    }
-    if enabled == Some(false) { OAuth::Off } else { OAuth::Client(Box::new(client)) }
-}
-

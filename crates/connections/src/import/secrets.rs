@@ -7,10 +7,13 @@ use std::ops::Range;
 use serde_json::Value;
 
 mod names;
+mod tokens;
 mod urls;
 
 pub(super) use names::names_secret;
 pub(super) use urls::credential_spans;
+
+use tokens::known_tokens;
 
 /// Where a text stands.
 #[derive(Debug, Clone, Copy)]
@@ -54,9 +57,10 @@ fn argument(text: &str, flag: Option<&str>) -> Vec<Range<usize>> {
         }
     }
     match text.split_once('=') {
-        Some((name, value)) if matches!(name, "--header" | "-H") => {
-            header_line(value).into_iter().map(|span| shift(span, name.len() + 1)).collect()
-        }
+        Some((name, value)) if matches!(name, "--header" | "-H") => header_line(value)
+            .into_iter()
+            .map(|span| shift(span, name.len() + 1))
+            .collect(),
         Some((name, value)) if names::is_plain(name) && names_secret(name) => whole(value, name.len() + 1),
         _ => Vec::new(),
     }
@@ -74,24 +78,39 @@ fn whole(value: &str, offset: usize) -> Vec<Range<usize>> {
     let trimmed = value.trim();
     let start = value.len() - value.trim_start().len();
     let scheme = trimmed.split_once(' ').filter(|(scheme, _)| is_scheme(scheme));
-    let skipped = scheme.map_or(0, |(scheme, rest)| scheme.len() + 1 + rest.len() - rest.trim_start().len());
+    let skipped = scheme.map_or(0, |(scheme, rest)| {
+        scheme.len() + 1 + rest.len() - rest.trim_start().len()
+    });
     let secret = trimmed.get(skipped..).unwrap_or_default();
     if is_trivial(secret) || (scheme.is_none() && is_scheme(secret)) {
         return Vec::new();
     }
     let from = offset + start + skipped;
-    vec![from..from + secret.len()]
+    std::iter::once(from..from + secret.len()).collect()
 }
 
 fn is_scheme(word: &str) -> bool {
-    let schemes = ["bearer", "basic", "token", "apikey", "api-key", "key", "bot", "digest", "oauth", "negotiate"];
+    let schemes = [
+        "bearer",
+        "basic",
+        "token",
+        "apikey",
+        "api-key",
+        "key",
+        "bot",
+        "digest",
+        "oauth",
+        "negotiate",
+    ];
     schemes.iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
 /// Values that are settings rather than secrets, whatever their name.
 fn is_trivial(value: &str) -> bool {
     value.is_empty()
-        || ["true", "false", "yes", "no", "on", "off", "none", "null"].iter().any(|w| value.eq_ignore_ascii_case(w))
+        || ["true", "false", "yes", "no", "on", "off", "none", "null"]
+            .iter()
+            .any(|w| value.eq_ignore_ascii_case(w))
         || (value.len() < 4 && value.bytes().all(|b| b.is_ascii_digit()))
 }
 
@@ -107,49 +126,17 @@ fn holds_secret_json(text: &str) -> bool {
 fn json_has_secret(value: &Value, named: bool) -> bool {
     match value {
         Value::String(text) => {
-            (named && !is_trivial(text)) || !known_tokens(text).is_empty() || !credential_spans(text).is_empty()
+            (named && !is_trivial(text))
+                || !known_tokens(text).is_empty()
+                || !credential_spans(text).is_empty()
         }
         Value::Array(items) => items.iter().any(|item| json_has_secret(item, named)),
-        Value::Object(map) => map.iter().any(|(key, item)| json_has_secret(item, named || names_secret(key))),
+        Value::Object(map) => map
+            .iter()
+            .any(|(key, item)| json_has_secret(item, named || names_secret(key))),
         Value::Number(number) => named && !is_trivial(&number.to_string()),
         Value::Null | Value::Bool(_) => false,
     }
-}
-
-/// Words with the prefix of a known kind of token, and what follows `Bearer` or `Basic`.
-fn known_tokens(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut after_scheme = false;
-    for (start, word) in words(text) {
-        let known = PREFIXES.iter().any(|prefix| word.starts_with(prefix) && word.len() >= prefix.len() + 10);
-        let jwt = word.starts_with("eyJ") && word.matches('.').count() >= 1 && word.len() >= 24;
-        if known || jwt || (after_scheme && word.len() >= 6) {
-            found.push(start..start + word.len());
-        }
-        after_scheme = word.eq_ignore_ascii_case("bearer") || word.eq_ignore_ascii_case("basic");
-    }
-    if let Some(start) = text.find("-----BEGIN ")
-        && text.contains("PRIVATE KEY-----")
-    {
-        found.push(start..text.len());
-    }
-    found
-}
-
-const PREFIXES: &[&str] = &[
-    "sk-", "sk_live_", "sk_test_", "rk_live_", "pk_live_", "whsec_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_",
-    "github_pat_", "glpat-", "gldt-", "xoxb-", "xoxp-", "xoxa-", "xapp-", "xoxe-", "AKIA", "ASIA", "AIza", "ya29.",
-    "npm_", "pypi-", "hf_", "sbp_", "ntn_", "secret_", "pplx-", "tvly-", "figd_", "lin_api_", "SG.", "dop_v1_",
-    "shpat_", "gsk_", "r8_", "fc-", "jina_", "xai-", "phx_", "phc_", "dapi", "nvapi-", "sntrys_", "sntryu_", "ATATT",
-    "EAACEdEose0cBA", "PMAK-", "key-", "apify_api_", "rnd_", "vcp_", "sb_",
-];
-
-/// Words of a text with their offsets; what separates parts of headers, urls and assignments separates words.
-fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let base = text.as_ptr().addr();
-    text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ';' | '=' | ':' | '/' | '&' | '?' | '@' | '#'))
-        .filter(|word| !word.is_empty())
-        .map(move |word| (word.as_ptr().addr() - base, word))
 }
 
 fn shift(span: Range<usize>, by: usize) -> Range<usize> {

@@ -22,19 +22,30 @@ pub(super) enum Found<'a> {
 }
 
 /// Finds the servers: under the dialect's key, under another client's (and says so), or without any key.
-pub(super) fn locate<'a>(dialect: Dialect, root: &'a Map<String, Value>, drafts: &mut Drafts) -> Option<Found<'a>> {
+pub(super) fn locate<'a>(
+    dialect: Dialect,
+    root: &'a Map<String, Value>,
+    drafts: &mut Drafts,
+) -> Option<Found<'a>> {
     let own = own_key(dialect);
     if let Some((value, path)) = follow(root, own) {
         return Some(Found::Keyed(value, path));
     }
     for key in OTHER_KEYS.iter().filter(|key| **key != own) {
         if let Some((value, path)) = follow(root, key) {
-            let text = format!("servers stand under {}, not under {}; the client may not see them, the import took them", key.join("."), own.join("."));
+            let text = format!(
+                "servers stand under {}, not under {}; the client may not see them, the import took them",
+                key.join("."),
+                own.join(".")
+            );
             drafts.report.add("file.root", &path, text);
             return Some(Found::Keyed(value, path));
         }
     }
-    if ["command", "url", "serverUrl", "httpUrl"].iter().any(|key| root.get(*key).is_some_and(|v| !v.is_object())) {
+    if ["command", "url", "serverUrl", "httpUrl"]
+        .iter()
+        .any(|key| root.get(*key).is_some_and(|v| !v.is_object()))
+    {
         return Some(Found::Single);
     }
     is_bare(root).then(|| Found::Bare(Path::default()))
@@ -55,13 +66,18 @@ pub(super) fn each(
         }
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                let named = ["name", "uses", "id"].iter().find_map(|key| item.get(key).and_then(Value::as_str));
+                let named = ["name", "uses", "id"]
+                    .iter()
+                    .find_map(|key| item.get(key).and_then(Value::as_str));
                 let name = named.map_or_else(|| format!("server {}", index + 1), str::to_owned);
                 drafts.push(one(&name, item, path.item(index), &mut read));
             }
         }
         other => {
-            let text = format!("servers must be an object, not {}; nothing was taken", kind(other));
+            let text = format!(
+                "servers must be an object, not {}; nothing was taken",
+                kind(other)
+            );
             drafts.report.add("field.wrong-type", path, text);
         }
     }
@@ -82,7 +98,10 @@ pub(super) fn read_with(
 ) {
     let flat = server::hoist(map, "transport", &[]);
     if flat.is_some() {
-        draft.note("transport.nested", "transport is an object here; its fields were read as the entry's own");
+        draft.note(
+            "transport.nested",
+            "transport is an object here; its fields were read as the entry's own",
+        );
     }
     let mut fields = Fields::new(flat.as_ref().unwrap_or(map), manner.aliases, draft.path.clone());
     own(&mut fields, draft);
@@ -91,14 +110,23 @@ pub(super) fn read_with(
 
 /// Names the keys of the root that were not looked at.
 pub(super) fn other_keys(root: &Map<String, Value>, read: &[&str], drafts: &mut Drafts) {
-    let others: Vec<String> =
-        root.keys().filter(|key| !read.contains(&key.as_str())).map(|key| printable(key, 40)).collect();
+    let others: Vec<String> = root
+        .keys()
+        .filter(|key| !read.contains(&key.as_str()))
+        .map(|key| printable(key, 40))
+        .collect();
     if others.is_empty() {
         return;
     }
     let shown = others.iter().take(20).cloned().collect::<Vec<_>>().join(", ");
     let more = if others.len() > 20 { " and more" } else { "" };
-    drafts.note("file.other-keys", format!("{} keys beside the servers were not read: {shown}{more}", others.len()));
+    drafts.note(
+        "file.other-keys",
+        format!(
+            "{} keys beside the servers were not read: {shown}{more}",
+            others.len()
+        ),
+    );
 }
 
 pub(super) fn own_key(dialect: Dialect) -> &'static [&'static str] {
@@ -156,16 +184,29 @@ pub(super) fn is_bare(root: &Map<String, Value>) -> bool {
 }
 
 pub(super) fn is_server(map: &Map<String, Value>) -> bool {
-    ["command", "url", "serverUrl", "httpUrl"].iter().any(|key| map.contains_key(*key))
+    ["command", "url", "serverUrl", "httpUrl"]
+        .iter()
+        .any(|key| map.contains_key(*key))
 }
 
-fn one(name: &str, value: &Value, path: Path, read: &mut impl FnMut(&Map<String, Value>, &mut Draft)) -> Draft {
+fn one(
+    name: &str,
+    value: &Value,
+    path: Path,
+    read: &mut impl FnMut(&Map<String, Value>, &mut Draft),
+) -> Draft {
     let mut draft = Draft::new(name, path);
     match value {
         Value::Object(map) => read(map, &mut draft),
         Value::Null => draft.note("launch.nothing", "the entry is null: nothing to launch"),
         other => {
-            draft.note("entry.not-an-object", format!("an entry must be an object, not {}: nothing to launch", kind(other)));
+            draft.note(
+                "entry.not-an-object",
+                format!(
+                    "an entry must be an object, not {}: nothing to launch",
+                    kind(other)
+                ),
+            );
         }
     }
     draft

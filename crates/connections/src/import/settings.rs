@@ -21,28 +21,39 @@ pub(super) fn read(fields: &mut Fields<'_>, manner: &Manner, draft: &mut Draft) 
 /// A time limit in milliseconds, or none and a notice.
 pub(super) fn timeout(value: &Value, unit: TimeoutUnit, path: &Path, notices: &mut Notices) -> Option<u64> {
     let Some(milliseconds) = value.as_f64().and_then(|number| milliseconds(number, unit)) else {
-        notices.add("timeout.invalid", path, "a time limit must be a positive number; not taken over");
+        notices.add(
+            "timeout.invalid",
+            path,
+            "a time limit must be a positive number; not taken over",
+        );
         return None;
     };
     match unit {
         TimeoutUnit::Unknown => {
-            let text = "the client does not document the unit of this time limit; not taken over, set it by hand";
+            let text =
+                "the client does not document the unit of this time limit; not taken over, set it by hand";
             notices.add("timeout.unit-unknown", path, text);
             None
         }
         TimeoutUnit::MillisecondsFrom1000 if milliseconds < 1000 => {
-            let text = format!("{milliseconds} ms is below 1000: the client ignores it and uses its default; so does the import");
+            let text = format!(
+                "{milliseconds} ms is below 1000: the client ignores it and uses its default; so does the import"
+            );
             notices.add("timeout.ignored", path, text);
             None
         }
-        TimeoutUnit::Milliseconds | TimeoutUnit::MillisecondsFrom1000 | TimeoutUnit::Seconds => Some(milliseconds),
+        TimeoutUnit::Milliseconds | TimeoutUnit::MillisecondsFrom1000 | TimeoutUnit::Seconds => {
+            Some(milliseconds)
+        }
     }
 }
 
 fn milliseconds(number: f64, unit: TimeoutUnit) -> Option<u64> {
     let seconds = match unit {
         TimeoutUnit::Seconds => number,
-        TimeoutUnit::Milliseconds | TimeoutUnit::MillisecondsFrom1000 | TimeoutUnit::Unknown => number / 1000.0,
+        TimeoutUnit::Milliseconds | TimeoutUnit::MillisecondsFrom1000 | TimeoutUnit::Unknown => {
+            number / 1000.0
+        }
     };
     let duration = Duration::try_from_secs_f64(seconds).ok()?;
     u64::try_from(duration.as_millis()).ok().filter(|ms| *ms > 0)
@@ -60,7 +71,13 @@ fn enabled(fields: &mut Fields<'_>, draft: &mut Draft) {
 }
 
 fn tools(fields: &mut Fields<'_>, draft: &mut Draft) {
-    for key in ["tools", "includeTools", "enabledTools", "enabled_tools", "allowedTools"] {
+    for key in [
+        "tools",
+        "includeTools",
+        "enabledTools",
+        "enabled_tools",
+        "allowedTools",
+    ] {
         if let Some(list) = fields.texts(key, &mut draft.notices) {
             let all = list.iter().any(|tool| tool == "*");
             draft.tools.allow = if all { None } else { Some(list) };

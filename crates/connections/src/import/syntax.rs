@@ -23,21 +23,54 @@ pub(super) struct Syntax {
 }
 
 impl Syntax {
-    pub(super) const NONE: Self =
-        Self { brace: false, prefixed: false, dollar: false, double_brace: false, curly: false };
-    pub(super) const BRACE: Self = Self { brace: true, ..Self::NONE };
-    pub(super) const PREFIXED: Self = Self { prefixed: true, ..Self::NONE };
-    pub(super) const SHELL: Self = Self { brace: true, dollar: true, ..Self::NONE };
-    pub(super) const DOUBLE_BRACE: Self = Self { double_brace: true, ..Self::NONE };
-    pub(super) const CURLY: Self = Self { curly: true, ..Self::NONE };
-    pub(super) const ANY_BRACE: Self = Self { brace: true, prefixed: true, ..Self::NONE };
+    pub(super) const NONE: Self = Self {
+        brace: false,
+        prefixed: false,
+        dollar: false,
+        double_brace: false,
+        curly: false,
+    };
+    pub(super) const BRACE: Self = Self {
+        brace: true,
+        ..Self::NONE
+    };
+    pub(super) const PREFIXED: Self = Self {
+        prefixed: true,
+        ..Self::NONE
+    };
+    pub(super) const SHELL: Self = Self {
+        brace: true,
+        dollar: true,
+        ..Self::NONE
+    };
+    pub(super) const DOUBLE_BRACE: Self = Self {
+        double_brace: true,
+        ..Self::NONE
+    };
+    pub(super) const CURLY: Self = Self {
+        curly: true,
+        ..Self::NONE
+    };
+    pub(super) const ANY_BRACE: Self = Self {
+        brace: true,
+        prefixed: true,
+        ..Self::NONE
+    };
 
     /// The references in a text, in order, not overlapping.
     pub(super) fn references(self, text: &str) -> Vec<(Range<usize>, Reference)> {
         let mut found = Vec::new();
         let mut at = 0;
-        while let Some(rest) = text.get(at..) {
-            let Some(offset) = rest.find(['$', '{']) else { break };
+        // Without `$NAME` nothing can start behind the last brace.
+        let last = if self.dollar {
+            text.len()
+        } else {
+            text.rfind('}').unwrap_or(0)
+        };
+        while let Some(rest) = text.get(at..last) {
+            let Some(offset) = rest.find(['$', '{']) else {
+                break;
+            };
             let start = at + offset;
             let Some(tail) = text.get(start..) else { break };
             if let Some((length, mut reference)) = self.reference(tail) {
@@ -54,22 +87,27 @@ impl Syntax {
     /// The reference at the start of a text and its length in bytes.
     fn reference(self, text: &str) -> Option<(usize, Reference)> {
         if let Some(rest) = text.strip_prefix("${{") {
-            let inner = until(rest, "}}")?;
+            let inner = until_brace(rest)?;
+            rest.get(inner.len()..)?.strip_prefix("}}")?;
             return self.double_braced(inner.trim()).map(|r| (inner.len() + 5, r));
         }
         if let Some(rest) = text.strip_prefix("${") {
-            let inner = until(rest, "}")?;
+            let inner = until_brace(rest)?;
             return self.braced(inner).map(|r| (inner.len() + 3, r));
         }
         if let Some(rest) = text.strip_prefix('$') {
-            let length = rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+            let length = rest
+                .bytes()
+                .take_while(|b| b.is_ascii_alphanumeric() || *b == b'_')
+                .count();
             let name = rest.get(..length)?;
-            return (self.dollar && is_name(name)).then(|| (length + 1, plain(ReferenceKind::Environment, name)));
+            return (self.dollar && is_name(name))
+                .then(|| (length + 1, plain(ReferenceKind::Environment, name)));
         }
         if !self.curly {
             return None;
         }
-        let inner = until(text.strip_prefix('{')?, "}")?;
+        let inner = until_brace(text.strip_prefix('{')?)?;
         let (prefix, name) = inner.split_once(':')?;
         let kind = match prefix {
             "env" if is_name(name) => ReferenceKind::Environment,
@@ -102,10 +140,7 @@ impl Syntax {
             && !name.is_empty()
         {
             match prefix {
-                "env" => {
-                    let (name, default) = split_default(name);
-                    return is_name(name).then(|| Reference { default, ..plain(ReferenceKind::Environment, name) });
-                }
+                "env" => return is_name(name).then(|| plain(ReferenceKind::Environment, name)),
                 "input" => return Some(plain(ReferenceKind::Input, name)),
                 "command" | "config" | "workspaceFolder" => return Some(plain(ReferenceKind::Client, inner)),
                 _ => {}
@@ -115,7 +150,10 @@ impl Syntax {
             return None;
         }
         let (name, default) = split_default(inner);
-        is_name(name).then(|| Reference { default, ..plain(ReferenceKind::Environment, name) })
+        is_name(name).then(|| Reference {
+            default,
+            ..plain(ReferenceKind::Environment, name)
+        })
     }
 }
 
@@ -126,18 +164,25 @@ pub(super) fn looks_like_reference(text: &str) -> bool {
 
 /// Whether this could be the name of a variable of the environment.
 pub(super) fn is_name(name: &str) -> bool {
-    name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+    name.bytes()
+        .next()
+        .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// What comes before the end mark, if that is near.
-fn until<'t>(text: &'t str, end: &str) -> Option<&'t str> {
+/// What comes before the closing brace, if that is near.
+fn until_brace(text: &str) -> Option<&str> {
     let near = text.get(..text.floor_char_boundary(MAX_REFERENCE_BYTES))?;
-    near.split_once(end).map(|(inner, _)| inner)
+    near.split_once('}').map(|(inner, _)| inner)
 }
 
 fn plain(kind: ReferenceKind, name: &str) -> Reference {
-    Reference { kind, name: name.to_owned(), default: None, written: None }
+    Reference {
+        kind,
+        name: name.to_owned(),
+        default: None,
+        written: None,
+    }
 }
 
 fn split_default(inner: &str) -> (&str, Option<Fallback>) {

@@ -75,7 +75,9 @@ impl Template {
     /// Plain text without references.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
-        Self { parts: vec![Part::Text(text.into())] }
+        Self {
+            parts: vec![Part::Text(text.into())],
+        }
     }
 
     pub(super) fn from_parts(parts: Vec<Part>) -> Self {
@@ -133,7 +135,10 @@ impl Template {
         self.holds_secret()
             || self.references().any(|r| match r.kind {
                 ReferenceKind::Secret | ReferenceKind::Vault => true,
-                ReferenceKind::Environment | ReferenceKind::Input | ReferenceKind::Client | ReferenceKind::File => false,
+                ReferenceKind::Environment
+                | ReferenceKind::Input
+                | ReferenceKind::Client
+                | ReferenceKind::File => false,
             })
     }
 
@@ -163,7 +168,12 @@ impl Template {
             match part {
                 Part::Text(_) => {}
                 Part::Secret(_) => {
-                    let reference = Reference { kind: ReferenceKind::Vault, name: name(), default: None, written: None };
+                    let reference = Reference {
+                        kind: ReferenceKind::Vault,
+                        name: name(),
+                        default: None,
+                        written: None,
+                    };
                     let key = reference.name.clone();
                     if let Part::Secret(value) = std::mem::replace(part, Part::Reference(reference)) {
                         taken.push((key, value));
@@ -173,7 +183,9 @@ impl Template {
                     if let Some(Fallback::Secret(_)) = reference.default {
                         let key = name();
                         let vault = Some(Fallback::Vault(key.clone()));
-                        if let Some(Fallback::Secret(value)) = std::mem::replace(&mut reference.default, vault) {
+                        if let Some(Fallback::Secret(value)) =
+                            std::mem::replace(&mut reference.default, vault)
+                        {
                             taken.push((key, value));
                         }
                     }

@@ -15,9 +15,16 @@ pub(super) fn read_user(root: &Map<String, Value>, drafts: &mut Drafts) {
     scope("user", root, &Path::default(), drafts);
     let projects = root.get("projects").and_then(Value::as_object);
     for (project, settings) in projects.into_iter().flatten() {
-        let Some(settings) = settings.as_object() else { continue };
+        let Some(settings) = settings.as_object() else {
+            continue;
+        };
         let path = Path::default().child("projects").child(project);
-        scope(&format!("local:{}", printable(project, 1024)), settings, &path, drafts);
+        scope(
+            &format!("local:{}", printable(project, 1024)),
+            settings,
+            &path,
+            drafts,
+        );
         switches(project, settings, &path, drafts);
     }
     shadowed(drafts);
@@ -25,9 +32,14 @@ pub(super) fn read_user(root: &Map<String, Value>, drafts: &mut Drafts) {
 }
 
 fn scope(name: &str, holder: &Map<String, Value>, path: &Path, drafts: &mut Drafts) {
-    let Some(servers) = holder.get("mcpServers").filter(|value| !value.is_null()) else { return };
+    let Some(servers) = holder.get("mcpServers").filter(|value| !value.is_null()) else {
+        return;
+    };
     let manner = manner::of(Dialect::ClaudeCodeUser);
-    let composer = Composer { syntax: manner.syntax, keyring: &[] };
+    let composer = Composer {
+        syntax: manner.syntax,
+        keyring: &[],
+    };
     servers::each(servers, &path.child("mcpServers"), drafts, |map, draft| {
         draft.scope = Some(name.to_owned());
         servers::read_map(map, &manner, composer, draft);
@@ -53,11 +65,19 @@ fn switches(project: &str, settings: &Map<String, Value>, path: &Path, drafts: &
         names(&switched_off),
     );
     drafts.report.add("project.switches", path, text);
-    drafts.project_servers.push(ProjectServers { project: printable(project, 1024), approved, switched_off });
+    drafts.project_servers.push(ProjectServers {
+        project: printable(project, 1024),
+        approved,
+        switched_off,
+    });
 }
 
 fn names(list: &[String]) -> String {
-    if list.is_empty() { "none".to_owned() } else { list.join(", ") }
+    if list.is_empty() {
+        "none".to_owned()
+    } else {
+        list.join(", ")
+    }
 }
 
 /// Local wins over project wins over user.
@@ -70,9 +90,16 @@ fn shadowed(drafts: &mut Drafts) {
             Some((draft.name.clone(), project.to_owned()))
         })
         .collect();
-    for draft in drafts.entries.iter_mut().filter(|draft| draft.scope.as_deref() == Some("user")) {
-        let projects: Vec<&str> =
-            local.iter().filter(|(name, _)| *name == draft.name).map(|(_, project)| project.as_str()).collect();
+    for draft in drafts
+        .entries
+        .iter_mut()
+        .filter(|draft| draft.scope.as_deref() == Some("user"))
+    {
+        let projects: Vec<&str> = local
+            .iter()
+            .filter(|(name, _)| *name == draft.name)
+            .map(|(_, project)| project.as_str())
+            .collect();
         if !projects.is_empty() {
             let text = format!(
                 "local wins over project wins over user: in {} the local entry of this name is used instead",

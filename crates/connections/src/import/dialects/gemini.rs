@@ -12,8 +12,13 @@ use crate::import::servers;
 
 pub(super) fn read(root: &Map<String, Value>, drafts: &mut Drafts) {
     let manner = manner::of(Dialect::Gemini);
-    let composer = Composer { syntax: manner.syntax, keyring: &[] };
-    super::found(Dialect::Gemini, root, drafts, &["mcp"], |map, draft| servers::read_map(map, &manner, composer, draft));
+    let composer = Composer {
+        syntax: manner.syntax,
+        keyring: &[],
+    };
+    super::found(Dialect::Gemini, root, drafts, &["mcp"], |map, draft| {
+        servers::read_map(map, &manner, composer, draft)
+    });
     if let Some(filter) = root.get("mcp").and_then(Value::as_object) {
         apply(filter, drafts);
     }
@@ -36,7 +41,9 @@ fn apply(filter: &Map<String, Value>, drafts: &mut Drafts) {
         // Another client's servers may lie under the same key; `locate` has spoken of them.
         if !value.is_object() {
             let text = "this setting for all servers was not taken over";
-            drafts.report.add("field.not-carried", &fields.path().child(key), text);
+            drafts
+                .report
+                .add("field.not-carried", &fields.path().child(key), text);
         }
     }
 }

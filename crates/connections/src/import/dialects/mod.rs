@@ -44,8 +44,13 @@ pub(super) fn read(dialect: Dialect, root: &Map<String, Value>, drafts: &mut Dra
         | Dialect::InstallLink
         | Dialect::Generic => {
             let manner = manner::of(dialect);
-            let composer = Composer { syntax: manner.syntax, keyring: &[] };
-            found(dialect, root, drafts, &[], |map, draft| servers::read_map(map, &manner, composer, draft));
+            let composer = Composer {
+                syntax: manner.syntax,
+                keyring: &[],
+            };
+            found(dialect, root, drafts, &[], |map, draft| {
+                servers::read_map(map, &manner, composer, draft)
+            });
         }
     }
 }
@@ -67,8 +72,10 @@ fn found(
             servers::other_keys(root, &known, drafts);
         }
         Some(Found::Bare(path)) => {
-            let (servers, others): (Map<_, _>, Map<_, _>) =
-                root.clone().into_iter().partition(|(_, value)| value.is_object() || value.is_null());
+            let (servers, others): (Map<_, _>, Map<_, _>) = root
+                .clone()
+                .into_iter()
+                .partition(|(_, value)| value.is_object() || value.is_null());
             servers::each(&Value::Object(servers), &path, drafts, read);
             servers::other_keys(&others, &["$schema"], drafts);
         }

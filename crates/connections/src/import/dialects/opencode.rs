@@ -12,7 +12,10 @@ use crate::import::settings;
 
 pub(super) fn read(dialect: Dialect, root: &Map<String, Value>, drafts: &mut Drafts) {
     let manner = manner::of(dialect);
-    let composer = Composer { syntax: manner.syntax, keyring: &[] };
+    let composer = Composer {
+        syntax: manner.syntax,
+        keyring: &[],
+    };
     super::found(dialect, root, drafts, &["tools"], |map, draft| {
         if map.keys().all(|key| key == "enabled" || key == "disabled") && !map.is_empty() {
             let mut fields = Fields::new(map, &[], draft.path.clone());
@@ -36,8 +39,18 @@ pub(super) fn read(dialect: Dialect, root: &Map<String, Value>, drafts: &mut Dra
 
 /// Tools are called SERVER_TOOL; a pattern may name one, some or all of a server's tools.
 fn switch(pattern: &str, on: bool, draft: &mut Draft) {
-    let prefix: String =
-        draft.name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).chain(['_']).collect();
+    let prefix: String = draft
+        .name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '-' {
+                c
+            } else {
+                '_'
+            }
+        })
+        .chain(['_'])
+        .collect();
     let head = pattern.split('*').next().unwrap_or_default();
     let denied = match pattern.strip_prefix(prefix.as_str()) {
         Some(tool) if !tool.is_empty() => tool,
@@ -47,6 +60,9 @@ fn switch(pattern: &str, on: bool, draft: &mut Draft) {
     if !on {
         draft.tools.deny.push(denied.to_owned());
     } else if !draft.tools.deny.is_empty() {
-        draft.note("tools.pattern", "a later pattern switches tools on again; not taken over, check the denied tools");
+        draft.note(
+            "tools.pattern",
+            "a later pattern switches tools on again; not taken over, check the denied tools",
+        );
     }
 }

@@ -21,22 +21,35 @@ pub(super) fn read(dialect: Dialect, root: &Map<String, Value>, drafts: &mut Dra
     };
     inputs(holder, &path, drafts);
     let manner = manner::of(dialect);
-    let composer = Composer { syntax: manner.syntax, keyring: &[] };
-    super::found(dialect, root, drafts, &["inputs"], |map, draft| servers::read_map(map, &manner, composer, draft));
+    let composer = Composer {
+        syntax: manner.syntax,
+        keyring: &[],
+    };
+    super::found(dialect, root, drafts, &["inputs"], |map, draft| {
+        servers::read_map(map, &manner, composer, draft)
+    });
 }
 
 fn inputs(holder: &Map<String, Value>, path: &Path, drafts: &mut Drafts) {
-    let Some(list) = holder.get("inputs").filter(|value| !value.is_null()) else { return };
+    let Some(list) = holder.get("inputs").filter(|value| !value.is_null()) else {
+        return;
+    };
     let path = path.child("inputs");
     let Some(items) = list.as_array() else {
-        drafts.report.add("field.wrong-type", &path, "inputs must be a list; not taken over");
+        drafts
+            .report
+            .add("field.wrong-type", &path, "inputs must be a list; not taken over");
         return;
     };
     for (index, item) in items.iter().enumerate() {
         let at = path.item(index);
         match item.as_object().and_then(|map| input(map, &at, drafts)) {
             Some(input) => drafts.inputs.push(input),
-            None => drafts.report.add("input.unclear", &at, "an input needs an id and a type; not taken over"),
+            None => drafts.report.add(
+                "input.unclear",
+                &at,
+                "an input needs an id and a type; not taken over",
+            ),
         }
     }
 }
@@ -50,7 +63,11 @@ fn input(map: &Map<String, Value>, at: &Path, drafts: &mut Drafts) -> Option<Inp
         "promptString" => InputKind::Text,
         "pickString" => InputKind::Choice(options(&mut fields)),
         "command" => {
-            notices.add("input.command", at, format!("input {id} is a command of the client: not run; it will be asked for"));
+            notices.add(
+                "input.command",
+                at,
+                format!("input {id} is a command of the client: not run; it will be asked for"),
+            );
             fields.take("command");
             fields.take("args");
             InputKind::Command
@@ -62,12 +79,21 @@ fn input(map: &Map<String, Value>, at: &Path, drafts: &mut Drafts) -> Option<Inp
         InputKind::Text | InputKind::Choice(_) | InputKind::Command => Fallback::Text(text.to_owned()),
     });
     let description = fields.text("description", notices).map(str::to_owned);
-    Some(Input { id, kind, description, default })
+    Some(Input {
+        id,
+        kind,
+        description,
+        default,
+    })
 }
 
 /// Options are texts, or objects with a `value`.
 fn options(fields: &mut Fields<'_>) -> Vec<String> {
     let items = fields.take("options").and_then(|(value, _)| value.as_array());
-    let text = |item: &Value| item.as_str().or_else(|| item.get("value").and_then(Value::as_str)).map(str::to_owned);
+    let text = |item: &Value| {
+        item.as_str()
+            .or_else(|| item.get("value").and_then(Value::as_str))
+            .map(str::to_owned)
+    };
     items.into_iter().flatten().filter_map(text).collect()
 }

@@ -53,7 +53,10 @@ struct Budget {
 
 pub(super) fn text(bytes: &[u8]) -> Result<Text<'_>, ImportError> {
     if bytes.len() > MAX_FILE_BYTES {
-        return Err(ImportError::TooLarge { bytes: bytes.len(), limit: MAX_FILE_BYTES });
+        return Err(ImportError::TooLarge {
+            bytes: bytes.len(),
+            limit: MAX_FILE_BYTES,
+        });
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
@@ -64,12 +67,23 @@ pub(super) fn text(bytes: &[u8]) -> Result<Text<'_>, ImportError> {
         }
     })?;
     let stripped = text.strip_prefix('\u{FEFF}');
-    let found = Text { text: stripped.unwrap_or(text), had_bom: stripped.is_some() };
-    if found.text.trim().is_empty() { Err(ImportError::Empty) } else { Ok(found) }
+    let found = Text {
+        text: stripped.unwrap_or(text),
+        had_bom: stripped.is_some(),
+    };
+    if found.text.trim().is_empty() {
+        Err(ImportError::Empty)
+    } else {
+        Ok(found)
+    }
 }
 
 pub(super) fn tree(text: &str, format: Format) -> Result<Tree, ImportError> {
-    let mut budget = Budget { values: MAX_VALUES, duplicates: Vec::new(), exceeded: None };
+    let mut budget = Budget {
+        values: MAX_VALUES,
+        duplicates: Vec::new(),
+        exceeded: None,
+    };
     let root = match format {
         Format::Json => json::read(text, &mut budget),
         Format::Yaml => tree::read_yaml(text, &mut budget),
@@ -77,7 +91,10 @@ pub(super) fn tree(text: &str, format: Format) -> Result<Tree, ImportError> {
     };
     match (budget.exceeded, root?) {
         (Some(error), _) => Err(error),
-        (None, Value::Object(root)) => Ok(Tree { root, duplicates: budget.duplicates }),
+        (None, Value::Object(root)) => Ok(Tree {
+            root,
+            duplicates: budget.duplicates,
+        }),
         (None, other) => Err(ImportError::NotAnObject { found: kind(&other) }),
     }
 }

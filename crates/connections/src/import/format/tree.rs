@@ -11,19 +11,31 @@ use crate::import::error::ImportError;
 
 pub(super) fn read_yaml(text: &str, budget: &mut Budget) -> Result<Value, ImportError> {
     let shared = RefCell::new(budget);
-    let root = Seed { budget: &shared, path: Vec::new() };
-    root.deserialize(serde_yaml_ng::Deserializer::from_str(text)).map_err(|error| {
-        if let Some(exceeded) = shared.borrow_mut().exceeded.take() {
-            return exceeded;
-        }
-        let (line, column) = error.location().map_or((0, 0), |at| (at.line(), at.column()));
-        ImportError::Syntax { format: Format::Yaml, line, column, problem: error.to_string() }
-    })
+    let root = Seed {
+        budget: &shared,
+        path: Vec::new(),
+    };
+    root.deserialize(serde_yaml_ng::Deserializer::from_str(text))
+        .map_err(|error| {
+            if let Some(exceeded) = shared.borrow_mut().exceeded.take() {
+                return exceeded;
+            }
+            let (line, column) = error.location().map_or((0, 0), |at| (at.line(), at.column()));
+            ImportError::Syntax {
+                format: Format::Yaml,
+                line,
+                column,
+                problem: error.to_string(),
+            }
+        })
 }
 
 pub(super) fn read_toml(text: &str, budget: &mut Budget) -> Result<Value, ImportError> {
     let shared = RefCell::new(budget);
-    let root = Seed { budget: &shared, path: Vec::new() };
+    let root = Seed {
+        budget: &shared,
+        path: Vec::new(),
+    };
     let read = toml::Deserializer::parse(text).and_then(|deserializer| root.deserialize(deserializer));
     read.map_err(|error| {
         if let Some(exceeded) = shared.borrow_mut().exceeded.take() {
@@ -31,7 +43,12 @@ pub(super) fn read_toml(text: &str, budget: &mut Budget) -> Result<Value, Import
         }
         // The error's own display quotes the line, which may hold a secret.
         let (line, column) = error.span().map_or((0, 0), |span| position(text, span.start));
-        ImportError::Syntax { format: Format::Toml, line, column, problem: error.message().to_owned() }
+        ImportError::Syntax {
+            format: Format::Toml,
+            line,
+            column,
+            problem: error.message().to_owned(),
+        }
     })
 }
 
@@ -54,7 +71,10 @@ impl Seed<'_, '_> {
     fn child(&self, key: String) -> Self {
         let mut path = self.path.clone();
         path.push(key);
-        Seed { budget: self.budget, path }
+        Seed {
+            budget: self.budget,
+            path,
+        }
     }
 }
 
@@ -185,7 +205,10 @@ impl Visitor<'_> for Key {
 fn merge(map: &mut Map<String, Value>) {
     let given = match map.get("<<") {
         Some(Value::Object(one)) => vec![one.clone()],
-        Some(Value::Array(several)) => several.iter().filter_map(|one| one.as_object().cloned()).collect(),
+        Some(Value::Array(several)) => several
+            .iter()
+            .filter_map(|one| one.as_object().cloned())
+            .collect(),
         _ => return,
     };
     map.remove("<<");

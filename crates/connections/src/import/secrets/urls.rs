@@ -7,6 +7,9 @@ use super::{is_trivial, names_secret};
 /// Urls looked at in one text; the rest of such a text counts as a secret.
 const MAX_URLS: usize = 64;
 
+/// Longest url that is looked into.
+const MAX_URL_BYTES: usize = 8_192;
+
 /// Passwords before the host, secret query parameters, tokens in the path, and `password=…` of other connection strings.
 pub(in crate::import) fn credential_spans(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
@@ -21,9 +24,18 @@ pub(in crate::import) fn credential_spans(text: &str) -> Vec<Range<usize>> {
         let start = at + offset + 3;
         let scheme = text.get(at..at + offset).unwrap_or_default();
         let rest = text.get(start..).unwrap_or_default();
-        let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>')).unwrap_or(rest.len());
+        let rest = rest
+            .get(..rest.floor_char_boundary(MAX_URL_BYTES))
+            .unwrap_or_default();
+        let end = rest
+            .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>'))
+            .unwrap_or(rest.len());
         let url = rest.get(..end).unwrap_or_default();
-        found.extend(in_url(scheme, url).into_iter().map(|span| span.start + start..span.end + start));
+        found.extend(
+            in_url(scheme, url)
+                .into_iter()
+                .map(|span| span.start + start..span.end + start),
+        );
         at = start;
     }
     found.extend(assignments(text));
@@ -37,7 +49,10 @@ fn in_url(scheme: &str, url: &str) -> Vec<Range<usize>> {
     let before = url.get(..query_at).unwrap_or_default();
     let host_at = user_info(before, web, &mut found);
     if web {
-        let path = before.get(host_at..).and_then(|rest| rest.find('/')).map(|slash| host_at + slash);
+        let path = before
+            .get(host_at..)
+            .and_then(|rest| rest.find('/'))
+            .map(|slash| host_at + slash);
         if let Some(path_at) = path {
             path_tokens(before.get(path_at..).unwrap_or_default(), path_at, &mut found);
         }
@@ -61,8 +76,14 @@ fn user_info(before: &str, web: bool, found: &mut Vec<Range<usize>>) -> usize {
     let authority_end = before.find('/').unwrap_or(before.len());
     let authority = before.get(..authority_end).unwrap_or_default();
     // Passwords with a slash in them are written in the wild; a port is what else follows a colon.
-    let slash_in_password = authority.split_once(':').is_some_and(|(_, port)| !port.bytes().all(|b| b.is_ascii_digit()));
-    let searched = if authority.contains('@') || !slash_in_password { authority } else { before };
+    let slash_in_password = authority
+        .split_once(':')
+        .is_some_and(|(_, port)| !port.bytes().all(|b| b.is_ascii_digit()));
+    let searched = if authority.contains('@') || !slash_in_password {
+        authority
+    } else {
+        before
+    };
     let Some(sign) = searched.rfind('@') else { return 0 };
     let info = searched.get(..sign).unwrap_or_default();
     match info.split_once(':') {
@@ -80,7 +101,9 @@ fn path_tokens(path: &str, offset: usize, found: &mut Vec<Range<usize>>) {
     for segment in path.split('/') {
         let digits = segment.bytes().filter(u8::is_ascii_digit).count();
         let letters = segment.bytes().filter(u8::is_ascii_alphabetic).count();
-        let random = segment.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'=' | b'~'));
+        let random = segment
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'=' | b'~'));
         if segment.len() >= 24 && random && digits >= 4 && letters >= 4 {
             found.push(at..at + segment.len());
         }
