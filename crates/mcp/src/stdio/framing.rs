@@ -62,11 +62,11 @@ impl Framer {
         } else if self.partial.len() + piece.len() <= self.limit {
             self.partial.extend_from_slice(piece);
         } else {
-            let missing = HEAD.saturating_sub(self.partial.len());
-            self.partial.extend(piece.iter().take(missing));
             let mut tail: VecDeque<u8> = self.partial.iter().rev().take(TAIL).rev().copied().collect();
             tail.extend(piece.iter().skip(piece.len().saturating_sub(TAIL)));
             tail.drain(..tail.len().saturating_sub(TAIL));
+            let missing = HEAD.saturating_sub(self.partial.len());
+            self.partial.extend(piece.iter().take(missing));
             self.partial.truncate(HEAD);
             self.partial.shrink_to_fit();
             self.skipping = Some(tail);
@@ -89,7 +89,7 @@ impl Framer {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::{any, prop, proptest};
+    use proptest::prelude::{Strategy, any, prop, proptest};
 
     use super::{Framer, HEAD, Line, TAIL};
 

@@ -2,10 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "set-up outside the test functions fails the test just as well")]
 
+mod discovery;
 mod egress;
 mod http;
+mod legacy_sse;
 mod origin;
+mod server;
 mod sse;
 mod stdio;
+mod streamable;
 mod tls;
 mod watch;
