@@ -341,10 +341,10 @@ pub struct DefinitionChange {
 pub struct Difference {
     /// Where, as a JSON pointer.
     pub path: String,
-    /// What is pinned there; null where nothing is.
-    pub pinned: Option<Value>,
+    /// What is pinned there, as JSON text with invisible characters escaped; null where nothing is.
+    pub pinned: Option<String>,
     /// What the server says there now; null where nothing is.
-    pub offered: Option<Value>,
+    pub offered: Option<String>,
 }
 
 /// Accepts a changed definition.

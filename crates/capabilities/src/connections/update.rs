@@ -1,0 +1,85 @@
+//! Changes a connection.
+
+use std::sync::Arc;
+
+use api::connections::{Connection, UpdateConnection};
+use domain::{AccountKind, Endpoint, Label};
+use gateway::capability::{Capability, Context, Declaration, Failure, Method};
+
+use super::{CHANGE, add, settings, shown};
+use crate::{convert, find};
+
+const UPDATE: Declaration = Declaration {
+    id: "connections.update",
+    title: "Change a connection",
+    description: "Changes a connection's settings. Changing its URL, transport or kind of account clears the statement of trust \
+                  unless it is given again. What is taken away ends at the next call.",
+    method: Method::Patch,
+    path: "/connections/{connection}",
+    success: 200,
+    idempotent: false,
+    ..CHANGE
+};
+
+pub(super) fn capability() -> Capability {
+    Capability::new(UPDATE, update)
+}
+
+async fn update(context: Context, input: UpdateConnection) -> Result<Connection, Failure> {
+    let before = find::connection(&context, &input.connection)?;
+    let mut after = domain::Connection::clone(&before);
+    after.version = input.expected_version;
+    if let Some(label) = &input.label {
+        after.label = Label::new(label).map_err(|error| Failure::field("label", error.to_string()))?;
+    }
+    endpoint(&context, &input, &mut after)?;
+    let moved = after.endpoint != before.endpoint;
+    if moved && before.account.kind != AccountKind::None && input.auth.is_none() {
+        return Err(Failure::field("auth", "changing the URL or transport of a connection with an account needs auth again"));
+    }
+    let given = input.auth.map(settings::account).transpose()?;
+    if let Some(given) = &given {
+        after.account = given.account.clone();
+    }
+    let headers = input.headers.map(settings::headers).transpose()?;
+    if let Some(headers) = &headers {
+        after.header_names = headers.iter().map(|(name, _)| name.clone()).collect();
+    }
+    if let Some(sharing) = input.sharing {
+        after.sharing = convert::to_sharing(sharing);
+    }
+    if let Some(allowed) = input.allowed_tools {
+        after.allowed_tools = allowed.map(add::unique).transpose()?;
+    }
+    after.enabled = input.enabled.unwrap_or(after.enabled);
+    after.call_timeout_ms = input.call_timeout_ms.or(after.call_timeout_ms);
+    let other = moved || after.account.kind != before.account.kind;
+    after.trusted = input.trusted.unwrap_or(before.trusted && !other);
+    let change = find::change(&context, UPDATE.id);
+    let stored = context.store().update_connection(context.tenant(), &change, after).await?;
+    let secret = given.as_ref().map(|given| given.secret.as_ref());
+    let old: &[Arc<str>] = &before.header_names;
+    settings::keep(&context, stored.id, UPDATE.id, secret, headers.as_deref().map(|new| (old, new))).await?;
+    context.gateway.refresh(context.tenant()).await?;
+    if other || secret.is_some() || headers.is_some() || stored.sharing != before.sharing || !stored.enabled {
+        context.gateway.connections().restart(stored.id);
+    }
+    if stored.enabled && (other || secret.is_some() || headers.is_some() || !before.enabled) {
+        context.gateway.connections().schedule(context.tenant(), stored.id);
+    }
+    Ok(shown::of(&stored))
+}
+
+fn endpoint(context: &Context, input: &UpdateConnection, after: &mut domain::Connection) -> Result<(), Failure> {
+    if input.url.is_none() && input.transport.is_none() {
+        return Ok(());
+    }
+    let Endpoint::Url { url, transport } = &after.endpoint else {
+        let detail = "this connection is a command of the operator's configuration; change it there";
+        return Err(Failure::field(if input.url.is_some() { "url" } else { "transport" }, detail));
+    };
+    let transport = input.transport.map_or(*transport, convert::to_transport);
+    let url = add::url(context, input.url.as_deref().unwrap_or(url), transport)?;
+    after.endpoint = Endpoint::Url { url: url.into(), transport };
+    Ok(())
+}

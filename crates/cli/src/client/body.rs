@@ -1,0 +1,90 @@
+//! From the command line to the flat input of a capability.
+
+use std::fs;
+use std::io::Read as _;
+
+use anyhow::{Context as _, bail};
+use clap::ArgMatches;
+use gateway::Capability;
+use serde_json::{Map, Value, json};
+
+use super::commands::{Field, Kind, fields};
+
+/// The input: what `--input` gives, and over it what the arguments say.
+pub(super) fn input(capability: &Capability, matches: &ArgMatches) -> anyhow::Result<Map<String, Value>> {
+    let mut input = match matches.get_one::<String>("input") {
+        Some(path) => from_file(path)?,
+        None => Map::new(),
+    };
+    for field in fields(capability) {
+        if let Some(value) = value(&field, matches)? {
+            input.insert(field.name, value);
+        }
+    }
+    Ok(input)
+}
+
+fn value(field: &Field, matches: &ArgMatches) -> anyhow::Result<Option<Value>> {
+    let name = field.name.as_str();
+    Ok(match field.kind {
+        Kind::Text => matches.get_one::<String>(name).map(|text| json!(text)),
+        Kind::Number => matches.get_one::<i64>(name).map(|number| json!(number)),
+        Kind::Switch => matches.get_one::<bool>(name).map(|switch| json!(switch)),
+        Kind::Texts => {
+            let given: Vec<&String> = matches.get_many::<String>(name).into_iter().flatten().collect();
+            (!given.is_empty()).then(|| json!(given))
+        }
+        Kind::Json => match matches.get_one::<String>(name) {
+            Some(text) => Some(serde_json::from_str(text).with_context(|| format!("--{name} is not JSON"))?),
+            None => None,
+        },
+        Kind::Secret if name == "auth" => auth(matches)?,
+        Kind::Secret => headers(matches)?,
+    })
+}
+
+fn auth(matches: &ArgMatches) -> anyhow::Result<Option<Value>> {
+    if let Some(path) = matches.get_one::<String>("bearer-file") {
+        return Ok(Some(json!({ "type": "bearer", "token": secret(path)? })));
+    }
+    if let (Some(name), Some(path)) =
+        (matches.get_one::<String>("auth-header"), matches.get_one::<String>("token-file"))
+    {
+        let prefix = matches.get_one::<String>("auth-prefix");
+        let auth = json!({ "type": "header", "header_name": name, "value_prefix": prefix, "token": secret(path)? });
+        return Ok(Some(auth));
+    }
+    Ok(matches.get_flag("no-auth").then(|| json!({ "type": "none" })))
+}
+
+fn headers(matches: &ArgMatches) -> anyhow::Result<Option<Value>> {
+    let mut headers = Vec::new();
+    for given in matches.get_many::<String>("header-file").into_iter().flatten() {
+        let Some((name, path)) = given.split_once('=') else {
+            bail!("--header-file takes NAME=FILE");
+        };
+        headers.push(json!({ "name": name, "value": secret(path)? }));
+    }
+    Ok((!headers.is_empty()).then_some(Value::Array(headers)))
+}
+
+/// Reads a secret from a file or from standard input.
+pub(super) fn secret(path: &str) -> anyhow::Result<String> {
+    let text = read(path)?;
+    let text = text.trim_end_matches(['\r', '\n']);
+    anyhow::ensure!(!text.is_empty(), "{path} holds nothing");
+    Ok(text.to_owned())
+}
+
+fn from_file(path: &str) -> anyhow::Result<Map<String, Value>> {
+    serde_json::from_str(&read(path)?).with_context(|| format!("{path} does not hold a JSON object"))
+}
+
+fn read(path: &str) -> anyhow::Result<String> {
+    if path == "-" {
+        let mut text = String::new();
+        std::io::stdin().lock().read_to_string(&mut text).context("cannot read standard input")?;
+        return Ok(text);
+    }
+    fs::read_to_string(path).with_context(|| format!("cannot read {path}"))
+}

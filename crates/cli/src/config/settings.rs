@@ -1,0 +1,136 @@
+//! The shape of the configuration file. `config/default.toml` explains every setting.
+
+use serde::Deserialize;
+
+use super::{CommandEntry, SecretRef};
+
+/// Everything.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    pub(crate) server: Server,
+    pub(crate) store: StoreSection,
+    pub(crate) vault: Vault,
+    pub(crate) approvals: Approvals,
+    pub(crate) names: Names,
+    pub(crate) upstream: Upstream,
+    pub(crate) log: Log,
+    #[serde(default)]
+    pub(crate) connections: Vec<CommandEntry>,
+    #[serde(default)]
+    pub(crate) internal_urls: Vec<InternalUrl>,
+    #[serde(default)]
+    pub(crate) rules: Vec<RuleEntry>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Server {
+    pub(crate) listen: std::net::SocketAddr,
+    pub(crate) public_url: String,
+    pub(crate) allowed_hosts: Vec<String>,
+    pub(crate) allowed_origins: Vec<String>,
+    pub(crate) max_body_bytes: usize,
+    pub(crate) rate_per_second: u32,
+    pub(crate) rate_burst: u32,
+    pub(crate) drain_seconds: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StoreBackend {
+    Sqlite,
+    Postgres,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Durability {
+    PowerCut,
+    ProcessCrash,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StoreSection {
+    pub(crate) backend: StoreBackend,
+    pub(crate) max_connections: u32,
+    pub(crate) durability: Durability,
+    pub(crate) url: Option<SecretRef>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Vault {
+    pub(crate) key: Option<SecretRef>,
+    pub(crate) previous_keys: Vec<SecretRef>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Approvals {
+    pub(crate) expire_after_seconds: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Names {
+    pub(crate) max_length: usize,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Upstream {
+    pub(crate) connect_seconds: u64,
+    pub(crate) discovery_seconds: u64,
+    pub(crate) call_seconds: u64,
+    pub(crate) max_in_flight: usize,
+    pub(crate) max_processes: usize,
+    pub(crate) idle_seconds: u64,
+    pub(crate) max_message_bytes: usize,
+    pub(crate) max_tools: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Log {
+    pub(crate) filter: String,
+    pub(crate) format: LogFormat,
+}
+
+/// An internal address that may be reached for one purpose.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InternalUrl {
+    pub(crate) purpose: Purpose,
+    pub(crate) url: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Purpose {
+    Mcp,
+}
+
+/// One rule.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RuleEntry {
+    pub(crate) id: String,
+    #[serde(default)]
+    pub(crate) description: String,
+    pub(crate) policy: String,
+    #[serde(default = "yes")]
+    pub(crate) enabled: bool,
+}
+
+pub(super) const fn yes() -> bool {
+    true
+}

@@ -1,0 +1,190 @@
+//! The first start: an agent, keys, and a sample server, so that the first governed call works at once.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use domain::{
+    Agent, AgentId, Classification, Effect, Grant, GrantSubject, Handle, KeyKind, Permission, Risk, Secret, ToolRef,
+};
+use store::{Change, PinName};
+
+use super::commands;
+use super::wire::Parts;
+use crate::args::ServeArgs;
+use crate::config::{CommandEntry, Config};
+use crate::output;
+
+/// The name of the sample connection.
+const SAMPLE: &str = "sample";
+/// The sample's tool that only reads, and is allowed.
+const SAFE_TOOL: &str = "search_notes";
+/// The sample's tool that changes something, and asks.
+const RISKY_TOOL: &str = "delete_note";
+/// How long the first start waits for the sample server.
+const SAMPLE_WAIT: Duration = Duration::from_secs(10);
+
+/// What the first start made and shows once.
+#[derive(Default)]
+pub(super) struct First {
+    admin: Option<Secret>,
+    agent: Option<Secret>,
+    sample: bool,
+    given: bool,
+}
+
+pub(super) async fn bootstrap(parts: &Parts, config: &Config, args: &ServeArgs) -> anyhow::Result<First> {
+    let mut first = First::default();
+    let mut entries = config.connections.clone();
+    if parts.first_start {
+        let agent = make_agent(parts).await?;
+        make_keys(parts, agent, &mut first).await?;
+        first.sample = !args.no_sample && !entries.iter().any(|entry| entry.name == SAMPLE);
+        if first.sample {
+            remember_sample(&args.place.data)?;
+        }
+        entries.extend(first.sample.then(sample_entry).transpose()?);
+        start(parts, config, &entries).await?;
+        if first.sample
+            && let Err(error) = prepare_sample(parts, agent).await
+        {
+            tracing::warn!(%error, "the sample server could not be prepared; everything else works");
+            first.sample = false;
+        }
+        return Ok(first);
+    }
+    start(parts, config, &entries).await?;
+    Ok(first)
+}
+
+async fn start(parts: &Parts, config: &Config, entries: &[CommandEntry]) -> anyhow::Result<()> {
+    let rules = crate::config::rules(&config.rules).map_err(output::problems)?;
+    parts.gateway.set_rules(parts.tenant, rules).await.context("the rules cannot be put in force")?;
+    let adopted = commands::adopt(parts, parts.tenant, entries).await?;
+    adopted.problems.iter().for_each(|problem| tracing::warn!("{problem}"));
+    for connection in parts.store.all_connections(parts.tenant).await? {
+        let remote = connection.endpoint.transport() != domain::Transport::Stdio;
+        if connection.enabled && remote {
+            parts.connections.schedule(parts.tenant, connection.id);
+        }
+    }
+    Ok(())
+}
+
+async fn make_agent(parts: &Parts) -> anyhow::Result<AgentId> {
+    let agent = Agent {
+        id: AgentId::generate(),
+        handle: Handle::new("default")?,
+        description: "The agent of the first start.".to_owned(),
+        enabled: true,
+        version: 1,
+        created_at: parts.gateway.clock().now(),
+    };
+    let change = Change::by_system("bootstrap");
+    let made = parts.store.create_agent(parts.tenant, &change, agent).await.context("the first agent")?;
+    let grant = Grant {
+        agent: made.id,
+        subject: GrantSubject::Tool(ToolRef::Capability("current_time".into())),
+        permission: Permission::Allow,
+        at: parts.gateway.clock().now(),
+    };
+    parts.store.set_grants(parts.tenant, &change, vec![grant]).await.context("the first grant")?;
+    Ok(made.id)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this crate is the one that reads the environment")]
+async fn make_keys(parts: &Parts, agent: AgentId, first: &mut First) -> anyhow::Result<()> {
+    let now = parts.gateway.clock().now();
+    let admin = match std::env::var("SWITCHBOARD_BOOTSTRAP_ADMIN_KEY") {
+        Ok(text) => {
+            first.given = true;
+            identity::given_key(KeyKind::Admin, "first administrator", now, Secret::new(text)).context(
+                "SWITCHBOARD_BOOTSTRAP_ADMIN_KEY must be a whole key: sb_admin_<uuid>_<43 characters of base64url>",
+            )?
+        }
+        Err(_) => identity::new_key(KeyKind::Admin, "first administrator", now)?,
+    };
+    let bound = identity::new_key(KeyKind::Agent(agent), "default", now)?;
+    let change = Change::by_system("bootstrap");
+    for key in [&admin, &bound] {
+        parts.store.insert_key(parts.tenant, &change, key.record.clone()).await.context("the first keys")?;
+    }
+    parts.keys.refresh().await?;
+    first.admin = Some(admin.secret);
+    first.agent = Some(bound.secret);
+    Ok(())
+}
+
+/// The sample is our own program with another argument.
+fn sample_entry() -> anyhow::Result<CommandEntry> {
+    let program = std::env::current_exe().context("where this program lies is not known")?;
+    let text = format!(
+        "name = {SAMPLE:?}\nlabel = \"Sample notebook\"\ncommand = [{:?}, \"sample-server\"]\n",
+        program.display().to_string()
+    );
+    toml::from_str(&text).context("the sample server's entry")
+}
+
+/// The sample stays connected at later starts, as an ordinary entry that can be edited or removed.
+fn remember_sample(data: &std::path::Path) -> anyhow::Result<()> {
+    let folder = data.join("connections.d");
+    crate::files::private_folder(&folder)?;
+    let program = std::env::current_exe().context("where this program lies is not known")?;
+    let text = format!(
+        "# Made at the first start. Remove this file, then reload, to be rid of it.\n[[connections]]\nname = {SAMPLE:?}\n\
+         label = \"Sample notebook\"\ncommand = [{:?}, \"sample-server\"]\n",
+        program.display().to_string()
+    );
+    match crate::files::new_private(&folder.join("sample.toml"), &text) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error).context("cannot write sample.toml"),
+        _ => Ok(()),
+    }
+}
+
+/// One tool low, read-only and allowed; one left high, allowed, and so asking.
+async fn prepare_sample(parts: &Parts, agent: AgentId) -> anyhow::Result<()> {
+    let tenant = parts.tenant;
+    let named = domain::Namespace::new(SAMPLE)?;
+    let found = parts.store.connection_by_namespace(tenant, &named).await?.context("the sample connection is missing")?;
+    tokio::time::timeout(SAMPLE_WAIT, parts.connections.prepare(tenant, found.id))
+        .await
+        .context("the sample server did not answer in time")??;
+    let now = parts.gateway.clock().now();
+    let change = Change::by_system("bootstrap");
+    let safe = PinName { connection: found.id, name: SAFE_TOOL.into() };
+    let said = Classification { risk: Risk::Low, effect: Effect::ReadOnly, at: now };
+    parts.store.classify(tenant, &change, &safe, Some(said)).await.context("the sample's tool")?;
+    let grant = |tool: &str| Grant {
+        agent,
+        subject: GrantSubject::Tool(ToolRef::Upstream { connection: found.id, name: Arc::from(tool) }),
+        permission: Permission::Allow,
+        at: now,
+    };
+    parts.store.set_grants(tenant, &change, vec![grant(SAFE_TOOL), grant(RISKY_TOOL)]).await?;
+    parts.gateway.refresh(tenant).await?;
+    Ok(())
+}
+
+/// Says where it serves; after the first start also the keys, this once.
+pub(super) fn tell(first: &First, config: &Config, address: SocketAddr) {
+    let url = format!("http://{address}");
+    output::say(&format!("Switchboard serves on {url} (people reach it at {})", config.server.public_url));
+    let (Some(admin), Some(agent)) = (&first.admin, &first.agent) else { return };
+    let admin_line = if first.given { "the one you gave".to_owned() } else { admin.expose().to_owned() };
+    output::say(&format!(
+        "\nFirst start. Keep these keys; they are shown this once.\n  administrator: {admin_line}\n  agent default: {}\n",
+        agent.expose()
+    ));
+    if !first.sample {
+        output::say("Next: add a server with `switchboard connections add --help`, or in [[connections]] of a configuration file.");
+        return;
+    }
+    output::say(&format!(
+        "A sample server is connected. Try it in another terminal:\n\n  export SWITCHBOARD_URL={url}\n  export SWITCHBOARD_API_KEY={}\n\
+         \n  switchboard tools call {SAMPLE}__{SAFE_TOOL} --agent default --arguments '{{\"query\": \"grant\"}}'      # allowed\
+         \n  switchboard tools call {SAMPLE}__{RISKY_TOOL} --agent default --arguments '{{\"id\": \"welcome\"}}'       # asks you first\
+         \n  switchboard approvals list\n\nPoint an MCP client at {url}/mcp with the agent's key as bearer token.",
+        if first.given { "<your key>" } else { "<the administrator's key above>" }
+    ));
+}

@@ -1,0 +1,159 @@
+//! Serves: opens the store, wires the parts, listens, and stops in order.
+
+mod background;
+mod bootstrap;
+mod commands;
+mod ports;
+mod wire;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use domain::Clock;
+use gateway::Registry;
+use store::{Backend, Options, RootKey, RootKeys, Store};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
+
+use crate::args::ServeArgs;
+use crate::config::{self, Config, Flags, StoreBackend};
+use crate::{files, output};
+
+/// Serves until told to stop.
+pub(crate) fn run(args: ServeArgs, registry: Registry) -> ExitCode {
+    let flags = Flags { config: args.place.config.clone(), data: args.place.data.clone(), listen: args.listen };
+    let config = match config::load(&flags) {
+        Ok(config) => config,
+        Err(problems) => return output::wrong_configuration(&problems),
+    };
+    log(&config);
+    let done = full_runtime().and_then(|runtime| {
+        let outcome = runtime.block_on(serve(args, flags, config, registry));
+        runtime.shutdown_timeout(Duration::from_secs(2));
+        outcome
+    });
+    done.map_or_else(|error| output::fail(&error), |()| ExitCode::SUCCESS)
+}
+
+/// The sample server on standard input and output.
+pub(crate) fn sample() -> anyhow::Result<()> {
+    small_runtime()?.block_on(sample_server::run_stdio()).context("the sample server failed")
+}
+
+async fn serve(args: ServeArgs, flags: Flags, config: Config, registry: Registry) -> anyhow::Result<()> {
+    files::private_folder(&flags.data)?;
+    let listener = TcpListener::bind(config.server.listen)
+        .await
+        .with_context(|| format!("cannot listen on {}; is another server running?", config.server.listen))?;
+    let stop = CancellationToken::new();
+    let store = open_store(&config, &flags.data).await?;
+    let parts = wire::wire(&config, &flags, store, registry).await?;
+    let first = bootstrap::bootstrap(&parts, &config, &args).await?;
+    background::start(&parts, stop.clone());
+    let address = listener.local_addr()?;
+    bootstrap::tell(&first, &config, address);
+    stop_on_signal(stop.clone(), parts.clone());
+    let drain = Duration::from_secs(config.server.drain_seconds);
+    server::serve(listener, parts.app(&config), stop.clone()).await.context("serving failed")?;
+    parts.gateway.drain(drain).await;
+    parts.connections.shutdown(drain).await;
+    parts.store.close().await;
+    Ok(())
+}
+
+/// Opens the store the configuration names.
+pub(crate) async fn open_store(config: &Config, data: &Path) -> anyhow::Result<Store> {
+    let backend = match config.store.backend {
+        StoreBackend::Sqlite => Backend::Sqlite { path: data.join("switchboard.db") },
+        StoreBackend::Postgres => {
+            let url = config.store.url.as_ref().context("store.url is missing")?;
+            Backend::Postgres {
+                url: url.0.read().map_err(anyhow::Error::msg)?,
+                max_connections: config.store.max_connections,
+            }
+        }
+    };
+    let options = Options {
+        durability: config.store.durability.into(),
+        clock: Clock::System,
+        ..Options::new(backend, root_keys(config, data)?)
+    };
+    Store::open(options).await.context("the store cannot be opened")
+}
+
+impl From<config::Durability> for store::Durability {
+    fn from(durability: config::Durability) -> Self {
+        match durability {
+            config::Durability::PowerCut => Self::PowerCut,
+            config::Durability::ProcessCrash => Self::ProcessCrash,
+        }
+    }
+}
+
+/// The vault's root keys: from the configuration, else from DATA/vault.key, which is made when there is none.
+fn root_keys(config: &Config, data: &Path) -> anyhow::Result<RootKeys> {
+    let parse = |text: &domain::Secret| RootKey::from_base64(text).context("the vault's key");
+    let mut previous = Vec::new();
+    for key in &config.vault.previous_keys {
+        previous.push(parse(&key.0.read().map_err(anyhow::Error::msg)?)?);
+    }
+    let left = data.join("vault.key.previous");
+    if left.exists() {
+        previous.push(parse(&files::read_private(&left)?)?);
+    }
+    let current = match &config.vault.key {
+        Some(key) => parse(&key.0.read().map_err(anyhow::Error::msg)?)?,
+        None => {
+            files::private_folder(data)?;
+            let path = data.join("vault.key");
+            if !path.exists() {
+                files::new_private(&path, RootKey::generate()?.to_base64().expose())
+                    .with_context(|| format!("cannot write {}", path.display()))?;
+            }
+            parse(&files::read_private(&path)?)?
+        }
+    };
+    Ok(RootKeys { current, previous })
+}
+
+fn log(config: &Config) {
+    let filter = EnvFilter::try_new(&config.log.filter).unwrap_or_else(|_| EnvFilter::new("info"));
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match config.log.format {
+        config::LogFormat::Text => builder.with_target(false).init(),
+        config::LogFormat::Json => builder.json().init(),
+    }
+}
+
+/// SIGINT and SIGTERM stop; SIGHUP reads the configuration again.
+fn stop_on_signal(stop: CancellationToken, parts: wire::Parts) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let listen = move || -> std::io::Result<_> {
+        Ok((signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?))
+    };
+    tokio::spawn(async move {
+        let Ok((mut interrupt, mut terminate, mut hangup)) = listen() else { return };
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => break,
+                _ = terminate.recv() => break,
+                _ = hangup.recv() => parts.reload_all().await,
+            }
+        }
+        tracing::info!("stopping");
+        stop.cancel();
+    });
+}
+
+fn full_runtime() -> anyhow::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")
+}
+
+/// A runtime for commands that do one thing.
+pub(crate) fn small_runtime() -> anyhow::Result<Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")
+}

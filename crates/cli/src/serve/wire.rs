@@ -1,0 +1,120 @@
+//! Puts the parts together.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use connections::schema::Schemas;
+use connections::{Connections, Limits};
+use domain::{Clock, Tenant};
+use gateway::{Gateway, Ports, Registry};
+use identity::Keys;
+use mcp::egress::Egress;
+use policy::NameLimits;
+use store::Store;
+
+use super::commands;
+use super::ports::{Configuration, ValidKeys};
+use crate::config::{Config, Flags};
+
+/// The parts of a serving process. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Parts {
+    pub(crate) store: Store,
+    pub(crate) keys: Keys,
+    pub(crate) connections: Connections,
+    pub(crate) gateway: Gateway,
+    pub(crate) tenant: Tenant,
+    /// Whether the database was made just now.
+    pub(crate) first_start: bool,
+}
+
+/// Wires everything; nothing listens yet.
+pub(super) async fn wire(config: &Config, flags: &Flags, store: Store, registry: Registry) -> anyhow::Result<Parts> {
+    let start = store.bootstrap().await.context("the first tenant cannot be made")?;
+    let keys = Keys::load(store.clone(), Clock::System).await.context("the keys cannot be read")?;
+    let schemas = Schemas::default();
+    let options = connections::Options {
+        commands: commands::table(&config.connections),
+        egress: Arc::new(egress(config)?),
+        schemas: schemas.clone(),
+        limits: limits(config),
+        ..connections::Options::new(store.clone())
+    };
+    let connections = Connections::new(options);
+    let own = Arc::new(OnceLock::new());
+    let gateway = Gateway::start(gateway::Options {
+        store: store.clone(),
+        connections: connections.clone(),
+        registry,
+        clock: Clock::System,
+        schemas,
+        names: NameLimits::new(config.names.max_length),
+        public_url: config.server.public_url.trim_end_matches('/').into(),
+        approval_ttl: Duration::from_secs(config.approvals.expire_after_seconds),
+        ports: Ports {
+            reload: Arc::new(Configuration { flags: flags.clone(), parts: own.clone() }),
+            keys: Arc::new(ValidKeys(keys.clone())),
+        },
+    })
+    .await
+    .context("the policy facts cannot be read")?;
+    let parts = Parts { store, keys, connections, gateway, tenant: start.tenant, first_start: start.first_start };
+    // The port needs the parts and the parts need the port; this is the one knot, tied once.
+    let tied = own.set(parts.clone());
+    debug_assert!(tied.is_ok(), "wired once");
+    Ok(parts)
+}
+
+/// Public HTTPS, and exactly the internal addresses the operator registered.
+pub(super) fn egress(config: &Config) -> anyhow::Result<Egress> {
+    let mut urls = Vec::new();
+    for entry in &config.internal_urls {
+        let url = url::Url::parse(&entry.url).with_context(|| format!("internal_urls: {} is not a URL", entry.url))?;
+        urls.push(url);
+    }
+    Egress::with_registered(urls).context("internal_urls")
+}
+
+fn limits(config: &Config) -> Limits {
+    let seconds = Duration::from_secs;
+    let up = &config.upstream;
+    Limits {
+        connect: seconds(up.connect_seconds),
+        discovery: seconds(up.discovery_seconds),
+        call: seconds(up.call_seconds),
+        calls: up.max_in_flight,
+        processes: up.max_processes,
+        idle: seconds(up.idle_seconds),
+        items: up.max_tools,
+        message: up.max_message_bytes,
+        ..Limits::default()
+    }
+}
+
+impl Parts {
+    /// The HTTP application.
+    pub(super) fn app(&self, config: &Config) -> server::App {
+        server::App::new(server::Options {
+            gateway: self.gateway.clone(),
+            keys: self.keys.clone(),
+            public_url: config.server.public_url.clone(),
+            allowed_hosts: config.server.allowed_hosts.clone(),
+            allowed_origins: config.server.allowed_origins.clone(),
+            max_body_bytes: config.server.max_body_bytes,
+            rate_per_second: config.server.rate_per_second,
+            rate_burst: config.server.rate_burst,
+        })
+    }
+
+    /// Reads the configuration again and says in the log what came of it.
+    pub(super) async fn reload_all(&self) {
+        match self.gateway.reload(self.tenant).await {
+            Ok(report) => {
+                tracing::info!(connections = report.connections, rules = report.rules, "configuration read again");
+                report.problems.iter().for_each(|problem| tracing::warn!("not taken over: {problem}"));
+            }
+            Err(failure) => tracing::error!(%failure, "the configuration could not be read again"),
+        }
+    }
+}

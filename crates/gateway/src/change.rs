@@ -1,0 +1,48 @@
+//! Notices to whoever keeps a view open: something you saw may have changed.
+
+use std::sync::Arc;
+
+use connections::{ConnectionEvent, ConnectionEventKind};
+use domain::{ApprovalId, ConnectionId, Tenant};
+
+use crate::Gateway;
+
+/// A notice. Receivers look again; a notice that is missed costs freshness, never correctness.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Whose.
+    pub tenant: Tenant,
+    /// What.
+    pub what: Changed,
+}
+
+/// What changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changed {
+    /// The policy facts: views may hold other tools, prompts or resources now.
+    Policy,
+    /// A resource of a connection.
+    Resource {
+        /// Whose.
+        connection: ConnectionId,
+        /// Its URI.
+        uri: Arc<str>,
+    },
+    /// A question was answered, or lapsed.
+    Approval(ApprovalId),
+}
+
+impl Gateway {
+    /// Passes on what happened at a connection. Says whether the policy facts must be read again.
+    #[must_use]
+    pub fn follow(&self, event: &ConnectionEvent) -> bool {
+        match &event.kind {
+            ConnectionEventKind::ResourceUpdated { uri } => {
+                let what = Changed::Resource { connection: event.id, uri: uri.clone() };
+                self.notify(event.tenant, what);
+                false
+            }
+            ConnectionEventKind::CatalogueChanged { .. } | ConnectionEventKind::StateChanged { .. } => true,
+        }
+    }
+}

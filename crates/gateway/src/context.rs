@@ -1,0 +1,142 @@
+//! Prompts and resources: the same road as tools, by grants of their own.
+
+use std::sync::Arc;
+
+use connections::Relay;
+use domain::{Arguments, Call, CallId, ConnectionId, Digest, Effect, Reason, ReasonCode, Risk, Target};
+use policy::{CallFacts, Decision};
+use serde_json::value::RawValue;
+
+use crate::call::{Asked, ContextRequest, ToolReply};
+use crate::record::Decided;
+use crate::{Gateway, View};
+
+impl Gateway {
+    /// Reads a prompt or resource, completes an argument, or (un)subscribes, as the view allows.
+    pub async fn context(&self, view: &Arc<View>, request: ContextRequest) -> ToolReply {
+        let Some(target) = resolve(view, &request) else {
+            return self.unknown_context(view, &request);
+        };
+        let call = context_call(view, &request, target);
+        let facts = CallFacts::at(self.now());
+        match policy::decide_context(&view.effective, call, &facts) {
+            Decision::Allow(permit) => {
+                let asked = asked(&request.method);
+                self.run_context(view, permit, request.exchange, asked).await
+            }
+            Decision::Deny(denial) => self.denied(&denial),
+            Decision::Ask(ask) => self.park(ask).await,
+        }
+    }
+
+    fn unknown_context(&self, view: &View, request: &ContextRequest) -> ToolReply {
+        let target = Target::Prompt { connection: ConnectionId::from_uuid(uuid::Uuid::nil()), name: request.subject.clone() };
+        let call = context_call(view, request, target);
+        self.write_denial(&Decided {
+            call: &call,
+            decision: "deny",
+            reason: &Reason::new(ReasonCode::UnknownTool),
+            risk: Risk::Low,
+            effect: Effect::ReadOnly,
+            approval: None,
+            epoch: view.snapshot().epoch,
+            snapshot: Some(view.snapshot().digest),
+        })
+    }
+}
+
+fn asked(method: &str) -> Asked {
+    match method {
+        "completion/complete" => Asked::Beside(Relay::Complete),
+        "resources/subscribe" => Asked::Beside(Relay::Subscribe),
+        "resources/unsubscribe" => Asked::Beside(Relay::Unsubscribe),
+        _ => Asked::Call,
+    }
+}
+
+/// Finds what a request is about among what the view shows. A URI no list names goes to the template it fits, else to the one
+/// connection whose resources the view may read.
+fn resolve(view: &View, request: &ContextRequest) -> Option<Target> {
+    let subject = &*request.subject;
+    let prompt = || {
+        let found = view.prompts().iter().find(|p| &*p.exposed == subject)?;
+        Some(Target::Prompt { connection: found.connection, name: found.name.clone() })
+    };
+    match &*request.method {
+        "prompts/get" => prompt(),
+        "completion/complete" => prompt().or_else(|| resource(view, subject)),
+        _ => resource(view, subject),
+    }
+}
+
+fn resource(view: &View, uri: &str) -> Option<Target> {
+    let target = |connection| Some(Target::Resource { connection, uri: Arc::from(uri) });
+    if let Some(listed) = view.resources().iter().find(|r| &*r.exposed == uri) {
+        return target(listed.connection);
+    }
+    if let Some(template) = view.templates().iter().find(|t| &*t.exposed == uri || template_fits(&t.exposed, uri)) {
+        return target(template.connection);
+    }
+    let mut readable = view.snapshot().contexts.iter().filter(|c| c.resources).map(|c| c.connection);
+    match (readable.next(), readable.next()) {
+        (Some(only), None) => target(only),
+        _ => None,
+    }
+}
+
+/// Whether a URI can come from a template (RFC 6570): its literal parts appear in order, anchored at both ends.
+fn template_fits(template: &str, uri: &str) -> bool {
+    let mut literals = Vec::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        literals.push(before);
+        rest = after.split_once('}').map_or("", |(_, tail)| tail);
+    }
+    let (Some(first), last) = (literals.first().copied(), rest) else { return template == uri };
+    let Some(mut middle) = uri.strip_prefix(first).and_then(|u| u.strip_suffix(last)) else { return false };
+    for literal in literals.into_iter().skip(1).filter(|l| !l.is_empty()) {
+        match middle.split_once(literal) {
+            Some((_, tail)) => middle = tail,
+            None => return false,
+        }
+    }
+    true
+}
+
+fn context_call(view: &View, request: &ContextRequest, target: Target) -> Call {
+    let params: Box<RawValue> = request.params.clone();
+    Call {
+        id: CallId::generate(),
+        principal: view.key.principal,
+        agent: Some(view.agent.id),
+        channel: view.key.channel,
+        run: request.exchange.run,
+        target,
+        exposed: request.subject.clone(),
+        definition: Digest::of(request.method.as_bytes()),
+        arguments: Arguments::new(params).unwrap_or_else(|_| Arguments::empty()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::template_fits;
+
+    #[test]
+    fn templates() {
+        let cases = [
+            ("demo://text/{id}", "demo://text/7", true),
+            ("demo://text/{id}", "demo://blob/7", false),
+            ("file:///{+path}", "file:///a/b", true),
+            ("a://{x}/y/{z}", "a://1/y/2", true),
+            ("a://{x}/y/{z}", "a://1/n/2", false),
+            ("a://{x}/end", "a://1/end", true),
+            ("a://{x}/end", "a://1/other", false),
+            ("plain", "plain", true),
+            ("plain", "other", false),
+        ];
+        for (template, uri, fits) in cases {
+            assert_eq!(template_fits(template, uri), fits, "{template} ~ {uri}");
+        }
+    }
+}

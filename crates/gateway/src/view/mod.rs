@@ -1,0 +1,12 @@
+//! What one principal sees of one agent through one endpoint, composed once per policy epoch.
+
+mod catalogued;
+mod endpoint;
+mod lists;
+mod compose;
+
+pub use catalogued::Catalogued;
+pub use compose::View;
+pub use endpoint::{AgentRef, Scope, ViewKey};
+
+pub(crate) use compose::compose;
