@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{Call, Permission, Reason, ReasonCode, ToolRef, Verdict};
+use domain::{Call, Permission, Reason, ReasonCode, Target, ToolRef, Verdict};
 
 use crate::compose::{Known, Present, Standing};
 use crate::decide::{Says, judge};
@@ -89,7 +89,8 @@ pub struct Explanation {
     pub residual: Vec<Arc<str>>,
 }
 
-/// Explains a tool, or a call of it. Agrees with [`crate::decide`]: without a call, as far as can be said before one.
+/// Explains a tool, or a call of it. Agrees with [`crate::decide`]; without a call (or with one of something else), as far as can be
+/// said before one.
 #[must_use]
 pub fn explain(effective: &Effective, asked: Asked<'_>, call: Option<(&Call, &CallFacts<'_>)>) -> Explanation {
     let found = match asked {
@@ -97,6 +98,7 @@ pub fn explain(effective: &Effective, asked: Asked<'_>, call: Option<(&Call, &Ca
         Asked::Name(name) => by_name(effective, name),
     };
     let Some((tool, known)) = found else { return unknown(asked) };
+    let call = call.filter(|(call, _)| matches!(&call.target, Target::Tool(called) if *called == tool));
     let (decision, reason) = match (call.map(|(call, facts)| judge(effective, call, facts)), &known.standing) {
         (Some(judgement), _) => (judgement.verdict, judgement.reason),
         (None, Standing::Absent(reason)) => (Says::Deny, reason.clone()),

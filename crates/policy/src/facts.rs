@@ -8,7 +8,7 @@ use domain::{
     Digest, Effect, Epoch, Grant, Hints, Namespace, Principal, Risk, Surface, Target, Tenant, Timestamp, ToolRef,
 };
 
-use crate::{Effective, NameLimits, RuleSet};
+use crate::{Effective, NameLimits, RuleSet, fingerprint};
 
 /// Which door the tools are shown at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -115,6 +115,15 @@ pub struct Facts<'a> {
     pub rules: &'a RuleSet,
     /// How long exposed names may be.
     pub names: NameLimits,
+}
+
+impl Facts<'_> {
+    /// A digest of everything here but the epoch: equal facts in the same order compose to the same snapshot, which need not be
+    /// composed again.
+    #[must_use]
+    pub fn fingerprint(&self) -> Digest {
+        fingerprint::of(self)
+    }
 }
 
 /// A person's answer, as far as deciding needs it. Everything it is bound to is checked again.

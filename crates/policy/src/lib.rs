@@ -9,6 +9,7 @@ mod decide;
 mod decision;
 mod explain;
 mod facts;
+mod fingerprint;
 pub mod names;
 mod operator;
 mod rules;

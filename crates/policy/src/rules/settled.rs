@@ -272,3 +272,6 @@ pub(super) fn forbid_when(id: &str, conditions: &[Arc<Expr>]) -> Option<Policy> 
     .ok()?;
     Policy::from_pst(PstPolicy::Static(StaticPolicy::try_from(body).ok()?)).ok()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+//! The whole table of who may use what on an operator's surface, as one reviewed file.
+
+use std::fmt::Write as _;
+
+use domain::{AgentId, Channel, Effect, Epoch, Risk, Surface, Target, ToolRef};
+use policy::{Access, CapabilityFact, Decision, OperatorFacts, decide_operator};
+
+use crate::world::{World, id, principal};
+
+const SURFACES: [Surface; 4] = [Surface::Api, Surface::Mcp, Surface::Cli, Surface::Agent];
+
+// O025: no agent answers an approval, on any surface.
+#[test]
+fn role_table() {
+    let mut table = String::new();
+    for (access, declared) in [
+        (Access::Admin, &[Surface::Api, Surface::Cli][..]),
+        (Access::Agent, &[Surface::Api, Surface::Mcp, Surface::Agent][..]),
+        (Access::Approval, &[Surface::Api, Surface::Mcp, Surface::Cli][..]),
+        (Access::Approval, &SURFACES[..]),
+    ] {
+        let names: Vec<&str> = declared.iter().map(|surface| surface.as_str()).collect();
+        writeln!(table, "{access:?}, declared for {}", names.join(" ")).unwrap();
+        for (who, kind, agent) in [
+            ("member", "member", None),
+            ("system", "system", None),
+            ("admin key", "admin_key", None),
+            ("admin key for an agent", "admin_key", Some("helper")),
+            ("agent key", "agent_key", None),
+            ("agent key, own agent", "agent_key", Some("helper")),
+            ("agent key, other agent", "agent_key", Some("other")),
+        ] {
+            let cells: Vec<String> = SURFACES.iter().map(|on| cell(access, declared, *on, (kind, agent))).collect();
+            writeln!(table, "  {who:<24}{}", cells.join("  ").trim_end()).unwrap();
+        }
+    }
+    insta::assert_snapshot!(table);
+}
+
+fn cell(access: Access, declared: &[Surface], surface: Surface, who: (&str, Option<&str>)) -> String {
+    let built = World::default().build();
+    let mut call = built.call(Target::Tool(ToolRef::Capability("some.capability".into())), "{}");
+    call.principal = principal(who.0, id::<AgentId>("helper"));
+    call.agent = who.1.map(id);
+    call.channel = Channel::Api;
+    let capability = CapabilityFact { surfaces: declared, access, risk: Risk::High, effect: Effect::Mutating };
+    let decision = decide_operator(call, &OperatorFacts { capability, surface, epoch: Epoch(1) });
+    match &decision {
+        Decision::Allow(permit) => assert!(permit.needs_intent() && permit.snapshot().is_none()),
+        Decision::Ask(_) => panic!("operators are not asked to approve their own calls"),
+        Decision::Deny(_) => {}
+    }
+    format!("{:<24}", format!("{}: {} {}", surface, decision.as_str(), decision.reason().code))
+}
