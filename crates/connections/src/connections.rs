@@ -1,0 +1,290 @@
+//! All connections of a process: the one handle.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use dashmap::DashMap;
+use domain::{Clock, ConnectionId, ConnectionState, Endpoint, Health, Tenant};
+use futures::future::join_all;
+use mcp::ClientProfile;
+use mcp::egress::Egress;
+use mcp::http::{HttpClient, HttpOptions};
+use mcp::wire::WireError;
+use serde_json::json;
+use store::{StateReport, Store};
+use tokio::runtime::Handle;
+use tokio::sync::broadcast;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::pool::{Line, LiveFacts, Settings, lock, shorten, subscribe, sweep};
+use crate::schema::Schemas;
+use crate::{CommandTable, ConnectionError, ConnectionEvent, ConnectionEventKind, Limits, Options, SessionKey};
+
+/// Events that wait for a slow receiver; it then misses the oldest.
+const EVENTS: usize = 1_024;
+
+/// All connections of a process. Cheap to clone.
+#[derive(Clone)]
+pub struct Connections {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// The connections of a process cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The HTTP client cannot be made, for example because an extra root is not a certificate.
+    #[error("the HTTP client cannot be set up")]
+    Http(#[from] mcp::http::HttpError),
+    /// Our own profile cannot be written.
+    #[error("the client profile cannot be set up")]
+    Profile(#[from] WireError),
+}
+
+pub(crate) struct Inner {
+    pub(crate) store: Store,
+    pub(crate) clock: Clock,
+    pub(crate) commands: ArcSwap<CommandTable>,
+    pub(crate) egress: Arc<Egress>,
+    pub(crate) http: HttpClient,
+    pub(crate) schemas: Schemas,
+    pub(crate) limits: Limits,
+    pub(crate) profile: ClientProfile,
+    pub(crate) lines: DashMap<ConnectionId, Arc<Line>>,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) runtime: Handle,
+    events: broadcast::Sender<ConnectionEvent>,
+    stop: CancellationToken,
+    over: AtomicBool,
+}
+
+impl Connections {
+    /// Sets up, connecting to nothing. Must be called in a tokio runtime, on which everything then runs.
+    ///
+    /// # Errors
+    /// The HTTP client or our client profile cannot be made.
+    pub fn new(options: Options) -> Result<Self, SetupError> {
+        let Options { store, clock, commands, egress, extra_roots, schemas, limits } = options;
+        let http = HttpClient::new(HttpOptions { limits: limits.http, egress: egress.clone(), extra_roots })?;
+        let inner = Arc::new(Inner {
+            store,
+            clock,
+            commands: ArcSwap::from_pointee(commands),
+            egress,
+            http,
+            schemas,
+            profile: profile()?,
+            lines: DashMap::new(),
+            tasks: TaskTracker::new(),
+            runtime: Handle::current(),
+            events: broadcast::channel(EVENTS).0,
+            stop: CancellationToken::new(),
+            over: AtomicBool::new(false),
+            limits,
+        });
+        let every = inner.limits.idle.div_f64(4.0).clamp(Duration::from_millis(20), Duration::from_secs(30));
+        let (stop, weak) = (inner.stop.clone(), Arc::downgrade(&inner));
+        inner.tasks.spawn(async move {
+            stop.run_until_cancelled(sweep(weak, every)).await;
+        });
+        Ok(Self { inner })
+    }
+
+    /// What happens from now on.
+    #[must_use]
+    pub fn events(&self) -> broadcast::Receiver<ConnectionEvent> {
+        self.inner.events.subscribe()
+    }
+
+    /// The compiled schemas.
+    #[must_use]
+    pub fn schemas(&self) -> &Schemas {
+        &self.inner.schemas
+    }
+
+    /// The operator's commands as they stand.
+    #[must_use]
+    pub fn commands(&self) -> Arc<CommandTable> {
+        self.inner.commands.load_full()
+    }
+
+    /// Whether a URL may be registered and used: public `https`, or an exact URL of the operator. Names are resolved, so that a person
+    /// hears at once; it replaces none of the checks at connect.
+    ///
+    /// # Errors
+    /// [`ConnectionError::Egress`] or, for text that is no URL, [`ConnectionError::Settings`].
+    pub async fn check_url(&self, url: &str) -> Result<(), ConnectionError> {
+        let url = self.inner.egress.admit(url)?;
+        self.inner.egress.check_resolved(&url).await?;
+        Ok(())
+    }
+
+    /// Takes up changed settings or secrets of a connection: the next use reads them, sessions made with the old ones end after the
+    /// calls in flight.
+    pub fn changed(&self, id: ConnectionId) {
+        if let Some(line) = self.inner.lines.get(&id) {
+            self.inner.end_gently(line.renew());
+        }
+    }
+
+    /// A client's session ended: so do the upstream sessions opened for it, and what it subscribed to.
+    pub fn end_session(&self, key: &SessionKey) {
+        for line in &self.inner.lines {
+            if let Some(live) = line.take_own(key) {
+                self.inner.close_later(live);
+            }
+            let unwanted = line.unwant_all(key);
+            if !unwanted.is_empty() {
+                self.inner.unsubscribe_later(&line, unwanted);
+            }
+        }
+    }
+
+    /// A connection is no more, or is to be used no more: everything of it ends, calls in flight included.
+    pub async fn remove(&self, id: ConnectionId) {
+        if let Some((_, line)) = self.inner.lines.remove(&id) {
+            line.stop.cancel();
+            join_all(line.take_all().iter().map(|live| live.close())).await;
+        }
+    }
+
+    /// Takes over another set of commands: what changed is stopped and prepared again, what is gone is stopped.
+    pub async fn reload(&self, commands: CommandTable) {
+        let before = self.inner.commands.swap(Arc::new(commands));
+        let now = self.inner.commands.load_full();
+        let lines: Vec<_> = self.inner.lines.iter().map(|line| line.clone()).collect();
+        for line in lines {
+            let Ok(Some(connection)) = self.inner.store.connection(line.tenant, line.id).await else { continue };
+            let Endpoint::Command { configured } = &connection.endpoint else { continue };
+            if !before.agrees(&now, configured) {
+                self.inner.end_gently(line.renew());
+                self.schedule(line.tenant, line.id);
+            }
+        }
+    }
+
+    /// What is going on at a connection.
+    #[must_use]
+    pub fn live(&self, id: ConnectionId) -> LiveFacts {
+        self.inner.lines.get(&id).map(|line| line.facts(&self.inner.limits)).unwrap_or_default()
+    }
+
+    /// Ends everything and waits until nothing is left, at most so long; what is then left is killed.
+    pub async fn shutdown(&self, within: Duration) {
+        self.inner.over.store(true, Ordering::Release);
+        self.inner.stop.cancel();
+        let lines: Vec<_> = self.inner.lines.iter().map(|line| line.clone()).collect();
+        self.inner.lines.clear();
+        for live in lines.iter().flat_map(|line| line.take_all()) {
+            self.inner.close_later(live);
+        }
+        self.inner.tasks.close();
+        if timeout(within, self.inner.tasks.wait()).await.is_err() {
+            tracing::warn!("not every connection ended in time; what is left of them is killed");
+        }
+    }
+}
+
+impl Inner {
+    /// The connection in memory; a new one knows nothing yet.
+    pub(crate) fn line(&self, tenant: Tenant, id: ConnectionId) -> Result<Arc<Line>, ConnectionError> {
+        if self.over.load(Ordering::Acquire) {
+            return Err(ConnectionError::Stopped);
+        }
+        let new = || Arc::new(Line::new(tenant, id, &self.limits, self.stop.child_token()));
+        let line = self.lines.entry(id).or_insert_with(new).clone();
+        // Ids are unique, but a caller of another tenant must not find out.
+        if line.tenant == tenant { Ok(line) } else { Err(ConnectionError::NotFound) }
+    }
+
+    /// Tells whoever listens.
+    pub(crate) fn tell(&self, line: &Line, kind: ConnectionEventKind) {
+        // That nobody listens is no failure.
+        drop(self.events.send(ConnectionEvent { tenant: line.tenant, id: line.id, kind }));
+    }
+
+    /// Ends sessions once the calls in flight on them are over.
+    fn end_gently(&self, sessions: Vec<Arc<crate::pool::Live>>) {
+        for live in sessions {
+            let longest = self.limits.call;
+            let task = async move {
+                live.quiet(longest).await;
+                live.close().await;
+            };
+            self.tasks.spawn_on(self.stop.clone().run_until_cancelled_owned(task), &self.runtime);
+        }
+    }
+
+    fn unsubscribe_later(self: &Arc<Self>, line: &Arc<Line>, uris: Vec<Arc<str>>) {
+        let Some(live) = line.shared_now() else { return };
+        let (inner, line) = (self.clone(), line.clone());
+        let task = async move {
+            let deadline = tokio::time::Instant::now() + inner.limits.call;
+            match live.era() {
+                mcp::version::Era::Modern => {
+                    let asked = inner.ask_for_news(&line, &live, line.wanted_by(None), deadline).await;
+                    drop(asked);
+                }
+                mcp::version::Era::Legacy => {
+                    for uri in uris {
+                        drop(subscribe(&live, "resources/unsubscribe", &uri, deadline).await);
+                    }
+                }
+            }
+        };
+        self.tasks.spawn_on(task, &self.runtime);
+    }
+
+    /// Notes what a call found out about a server, where it is news.
+    pub(crate) fn observed(self: &Arc<Self>, line: &Arc<Line>, health: Health, detail: &str) {
+        let Some((state, before)) = *lock(&line.known) else { return };
+        // A call that went well does not make up for a catalogue that is not whole.
+        let same = before == health || (health == Health::Ok && matches!(before, Health::Degraded | Health::Unchecked));
+        if same || state == ConnectionState::Pending {
+            return;
+        }
+        let detail = (health != Health::Ok).then(|| shorten(detail));
+        let (inner, line) = (self.clone(), line.clone());
+        self.tasks.spawn_on(async move { inner.note(&line, state, health, detail).await }, &self.runtime);
+    }
+
+    /// A command ended too often: the connection counts as failed, and is prepared again after a while.
+    pub(crate) fn failed(self: &Arc<Self>, line: &Arc<Line>, times: u32, reason: &str) {
+        let detail = shorten(&format!("the command ended {times} times in a row soon after it was started: {reason}"));
+        let (inner, of) = (self.clone(), line.clone());
+        let task = async move {
+            inner.note(&of, ConnectionState::Error, Health::ProcessFailed, Some(detail)).await;
+            Connections { inner }.schedule(of.tenant, of.id);
+        };
+        self.tasks.spawn_on(task, &self.runtime);
+    }
+
+    /// Stores state and health, and tells of them where they are news.
+    pub(crate) async fn note(&self, line: &Line, state: ConnectionState, health: Health, detail: Option<String>) {
+        let news = lock(&line.known).replace((state, health)) != Some((state, health));
+        let report = StateReport { state, health, detail, checked_at: self.clock.now() };
+        if let Err(error) = self.store.set_connection_state(line.tenant, line.id, report).await {
+            tracing::warn!(%error, connection = %line.id, "the state of a connection could not be stored");
+        }
+        if news {
+            self.tell(line, ConnectionEventKind::StateChanged { state, health });
+        }
+    }
+
+    /// What an error says to people, without our secrets.
+    pub(crate) fn words(&self, error: &ConnectionError, settings: Option<&Settings>) -> String {
+        let text = error.to_string();
+        settings.map_or_else(|| shorten(&text), |settings| settings.scrub(&text))
+    }
+}
+
+/// Who we are to servers whose sessions are shared. Questions to people and to models are passed on to the caller; folders of ours
+/// are nobody's business.
+fn profile() -> Result<ClientProfile, WireError> {
+    let capabilities = json!({ "elicitation": { "form": {}, "url": {} }, "sampling": { "tools": {}, "context": {} } });
+    let capabilities = mcp::wire::raw(&capabilities)?;
+    ClientProfile::new("switchboard", env!("CARGO_PKG_VERSION"), capabilities)?.titled("Switchboard")
+}

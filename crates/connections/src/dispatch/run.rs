@@ -1,0 +1,185 @@
+//! The way of a cleared call to its server.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::{CallEvents, Health, Outcome, OutcomeCode, Target, Tenant, ToolRef};
+use mcp::param_headers::ParamHeaders;
+use mcp::version::Era;
+use mcp::wire::Object;
+use mcp::{Request, RequestError, Silent, TransportKind};
+use serde_json::value::RawValue;
+use store::PinName;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, timeout_at};
+
+use super::bridge::Bridge;
+use super::{Dispatch, Dispatched, outcome, request};
+use crate::connections::Inner;
+use crate::definition::Tool;
+use crate::pool::{Lease, Line, Settings, lock};
+use crate::{Cleared, ConnectionError, Connections};
+
+impl Connections {
+    /// Sends a cleared call to its server: `tools/call`, `prompts/get` or `resources/read`, by its target. For prompts and resources
+    /// the call's arguments are the params as they came.
+    ///
+    /// A session that is gone is opened again once before anything is sent; what was sent is never sent again, unless the server said
+    /// that it did not look at it. Dropping the future cancels the call. What comes back is always an answer to go on with.
+    pub async fn dispatch(&self, cleared: Cleared, to: Dispatch, events: Arc<dyn CallEvents>) -> Dispatched {
+        let call = cleared.call();
+        let (method, params) = match request::of(call, &to) {
+            Ok(request) => request,
+            Err(error) => return outcome::failed(Outcome::failed(OutcomeCode::InvalidArguments), false, error.to_string()),
+        };
+        let way = match self.inner.way(&cleared, &to).await {
+            Ok(way) => way,
+            Err(error) => return outcome::unreachable(&error),
+        };
+        let mut wire = Request::new(method, params, way.deadline);
+        wire.progress_token = to.progress;
+        let dispatched = match way.exchange(&to, wire, Some(&cleared), events).await {
+            Ok(result) => outcome::answered(result),
+            Err(Failed::Unreachable(error)) => outcome::unreachable(&error),
+            Err(Failed::Request(error)) => {
+                if error.is_header_mismatch() {
+                    // The definition the headers were made from is not the server's any more.
+                    self.inner.lists_changed(&way.line);
+                }
+                outcome::request_failed(error, cleared.effect())
+            }
+        };
+        way.conclude(dispatched)
+    }
+}
+
+/// Where a call goes, and until when.
+pub(super) struct Way {
+    pub(super) inner: Arc<Inner>,
+    pub(super) line: Arc<Line>,
+    pub(super) settings: Arc<Settings>,
+    pub(super) deadline: Instant,
+    /// One of the calls the connection may have in flight.
+    call: Arc<OwnedSemaphorePermit>,
+}
+
+/// Why there is no answer.
+pub(super) enum Failed {
+    /// There is no session to ask on.
+    Unreachable(ConnectionError),
+    /// It was asked.
+    Request(RequestError),
+}
+
+impl Inner {
+    /// Finds the connection of a call and waits for its turn there.
+    pub(super) async fn way(self: &Arc<Self>, cleared: &Cleared, to: &Dispatch) -> Result<Way, ConnectionError> {
+        let started = Instant::now();
+        let call = cleared.call();
+        let id = call.target.connection().ok_or(ConnectionError::NotFound)?;
+        let line = self.line(call.principal.tenant, id)?;
+        let settings = line.settings(self).await?;
+        let limit = settings.call_timeout(self.limits.call);
+        let deadline = started + to.timeout.map_or(limit, |wanted: Duration| wanted.min(limit));
+        let turn = timeout_at(deadline, line.calls.clone().acquire_owned()).await;
+        let turn = turn.map_err(|_| ConnectionError::Late)?.map_err(|_| ConnectionError::Stopped)?;
+        Ok(Way { inner: self.clone(), line, settings, deadline, call: Arc::new(turn) })
+    }
+
+    /// Which arguments of a tool a modern HTTP server wants in headers, by the accepted definition.
+    async fn plan(&self, line: &Line, tenant: Tenant, cleared: &Cleared) -> Option<Arc<ParamHeaders>> {
+        let call = cleared.call();
+        let Target::Tool(ToolRef::Upstream { connection, name }) = &call.target else { return None };
+        if let Some(plan) = line.plans.get(&call.definition) {
+            return plan.clone();
+        }
+        let pin = PinName { connection: *connection, name: name.clone() };
+        let definition = self.store.pin(tenant, &pin).await.ok().flatten()?.accepted?;
+        let tool = Tool::read(definition.raw).ok()?;
+        let plan = ParamHeaders::from_schema(tool.input_schema()).ok().filter(|plan| !plan.is_empty()).map(Arc::new);
+        line.plans.insert(definition.digest, plan.clone());
+        plan
+    }
+}
+
+impl Way {
+    pub(super) async fn lease(&self, to: &Dispatch) -> Result<Lease, ConnectionError> {
+        let who = (&to.session, &to.client);
+        self.inner.lease(&self.line, &self.settings, who, (self.call.clone(), self.deadline)).await
+    }
+
+    /// Asks, on a fresh session if the one at hand turns out to be gone before anything was sent.
+    pub(super) async fn exchange(
+        &self,
+        to: &Dispatch,
+        mut wire: Request,
+        cleared: Option<&Cleared>,
+        events: Arc<dyn CallEvents>,
+    ) -> Result<Box<RawValue>, Failed> {
+        let events: Arc<dyn mcp::Events> = Arc::new(Bridge(events));
+        let mut again = true;
+        loop {
+            let lease = self.lease(to).await.map_err(Failed::Unreachable)?;
+            let live = &lease.live;
+            wire.context = (live.era() == Era::Modern).then(|| request::context(&to.client, live.own));
+            let modern_http = live.era() == Era::Modern
+                && live.upstream.negotiated().transport == TransportKind::StreamableHttp;
+            if let (true, Some(cleared)) = (modern_http, cleared) {
+                wire.param_headers = self.inner.plan(&self.line, self.line.tenant, cleared).await;
+            }
+            self.set_level(&lease, to).await;
+            match live.upstream.request(wire.clone(), events.clone()).await {
+                Err(RequestError::SessionExpired | RequestError::Closed { sent: false, .. }) if again => {
+                    again = false;
+                    self.inner.discard(&self.line, live);
+                }
+                answer => return answer.map_err(Failed::Request),
+            }
+        }
+    }
+
+    /// Tells a legacy server which log level the client wants. In a shared session only more is asked for, never less: others may
+    /// want it, and whoever wants less leaves it out.
+    async fn set_level(&self, lease: &Lease, to: &Dispatch) {
+        let (live, Some(wanted)) = (&lease.live, &to.client.log_level) else { return };
+        if live.era() == Era::Modern || !live.upstream.server().declares("logging") {
+            return;
+        }
+        {
+            let mut level = lock(&live.level);
+            let enough = |told: &Arc<str>| if live.own { told == wanted } else { rank(told) <= rank(wanted) };
+            if level.as_ref().is_some_and(enough) {
+                return;
+            }
+            *level = Some(wanted.clone());
+        }
+        let Ok(params) = Object::new().with("level", &**wanted) else { return };
+        let request = Request::new("logging/setLevel", params, self.deadline);
+        if let Err(error) = live.upstream.request(request, Arc::new(Silent)).await {
+            tracing::debug!(%error, connection = %self.line.id, "a server does not take a log level");
+        }
+    }
+
+    /// Notes what the outcome says about the server, and takes our secrets out of what it said.
+    pub(super) fn conclude(&self, mut dispatched: Dispatched) -> Dispatched {
+        let health = match dispatched.outcome.code {
+            None | Some(OutcomeCode::ToolError) => Some(Health::Ok),
+            Some(OutcomeCode::AuthRejected) => Some(Health::AuthRejected),
+            Some(OutcomeCode::RateLimited) => Some(Health::RateLimited),
+            Some(_) => None,
+        };
+        if let Some(health) = health {
+            self.inner.observed(&self.line, health, &dispatched.detail);
+        }
+        if !dispatched.detail.is_empty() {
+            dispatched.detail = self.settings.scrub(&dispatched.detail);
+        }
+        dispatched
+    }
+}
+
+/// Log levels after RFC 5424, most talkative first.
+fn rank(level: &str) -> usize {
+    const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+    LEVELS.iter().position(|known| *known == level).unwrap_or(LEVELS.len())
+}

@@ -1,0 +1,196 @@
+//! Everything in memory about one connection.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arc_swap::ArcSwapOption;
+use dashmap::DashMap;
+use domain::{ConnectionId, ConnectionState, Digest, Health, Tenant};
+use mcp::param_headers::ParamHeaders;
+use mcp::{LineSource, LogLine, Negotiated};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::rest::Rest;
+use super::slot::Slot;
+use super::{Live, Settings};
+use crate::connections::Inner;
+use crate::prepare::{Pace, Preparing};
+use crate::{ConnectionError, Limits, SessionKey};
+
+/// Lines kept of what servers write.
+const LINES: usize = 200;
+
+/// One connection in memory.
+pub(crate) struct Line {
+    pub(crate) tenant: Tenant,
+    pub(crate) id: ConnectionId,
+    /// Counts changes of the settings: sessions of an earlier generation take no new calls.
+    pub(super) generation: AtomicU64,
+    settings: ArcSwapOption<Settings>,
+    pub(super) negotiated: Mutex<Option<Negotiated>>,
+    pub(crate) calls: Arc<Semaphore>,
+    pub(super) processes: Arc<Semaphore>,
+    pub(super) shared: Slot,
+    pub(super) own: DashMap<SessionKey, Arc<Slot>>,
+    pub(super) rest: Mutex<Rest>,
+    restarts: AtomicU32,
+    log: Mutex<VecDeque<ServerLine>>,
+    /// What was stored last about state and health.
+    pub(crate) known: Mutex<Option<(ConnectionState, Health)>>,
+    pub(crate) preparing: Mutex<Option<Preparing>>,
+    pub(crate) pace: Mutex<Pace>,
+    pub(crate) scheduled: AtomicBool,
+    pub(crate) plans: DashMap<Digest, Option<Arc<ParamHeaders>>>,
+    /// Who wants to hear of which resource, in shared sessions.
+    pub(super) wanted: Mutex<BTreeMap<Arc<str>, HashSet<SessionKey>>>,
+    /// Cancelled when the connection is removed or everything shut down.
+    pub(crate) stop: CancellationToken,
+}
+
+/// What is going on at a connection, for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LiveFacts {
+    /// Open sessions.
+    pub sessions: usize,
+    /// Of these, processes.
+    pub processes: usize,
+    /// Calls under way.
+    pub in_flight: usize,
+    /// How often a session that ended was opened again since the process started.
+    pub restarts: u32,
+    /// What the server wrote lately to stderr, or to stdout outside the protocol, oldest first. Untrusted text.
+    pub lines: Vec<ServerLine>,
+}
+
+/// A line a server wrote outside the protocol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerLine {
+    /// Where it came from.
+    pub source: ServerLineSource,
+    /// The text, at most 4 KiB.
+    pub text: String,
+}
+
+/// Where a line came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerLineSource {
+    /// Standard error.
+    Stderr,
+    /// Standard output, where it was not JSON-RPC.
+    Stdout,
+    /// Our own note on something the protocol does not allow.
+    Note,
+}
+
+impl Line {
+    pub(crate) fn new(tenant: Tenant, id: ConnectionId, limits: &Limits, stop: CancellationToken) -> Self {
+        Self {
+            tenant,
+            id,
+            generation: AtomicU64::new(1),
+            settings: ArcSwapOption::empty(),
+            negotiated: Mutex::new(None),
+            calls: Arc::new(Semaphore::new(limits.calls)),
+            processes: Arc::new(Semaphore::new(limits.processes)),
+            shared: Slot::default(),
+            own: DashMap::new(),
+            rest: Mutex::default(),
+            restarts: AtomicU32::new(0),
+            log: Mutex::default(),
+            known: Mutex::new(None),
+            preparing: Mutex::new(None),
+            pace: Mutex::default(),
+            scheduled: AtomicBool::new(false),
+            plans: DashMap::new(),
+            wanted: Mutex::default(),
+            stop,
+        }
+    }
+
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// The settings, read once.
+    pub(crate) async fn settings(&self, inner: &Inner) -> Result<Arc<Settings>, ConnectionError> {
+        if let Some(settings) = self.settings.load_full() {
+            return Ok(settings);
+        }
+        let settings = Arc::new(Settings::load(inner, self).await?);
+        let remembered = settings.connection.negotiated.as_deref().and_then(crate::negotiated::read);
+        *lock(&self.negotiated) = remembered;
+        lock(&self.known).get_or_insert((settings.connection.state, settings.connection.health));
+        // Changed meanwhile: good for this once, not to be kept.
+        if settings.generation == self.generation() {
+            self.settings.store(Some(settings.clone()));
+        }
+        Ok(settings)
+    }
+
+    /// Forgets the settings; sessions made with them take no new calls. The sessions to close.
+    pub(crate) fn renew(&self) -> Vec<Arc<Live>> {
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        self.settings.store(None);
+        lock(&self.rest).forget();
+        self.plans.clear();
+        self.take_all()
+    }
+
+    /// Forgets that the command rests.
+    pub(crate) fn wake(&self) {
+        lock(&self.rest).forget();
+    }
+
+    /// The session all share, if one is open.
+    pub(crate) fn shared_now(&self) -> Option<Arc<Live>> {
+        self.shared.live(self.generation())
+    }
+
+    /// Empties every place.
+    pub(crate) fn take_all(&self) -> Vec<Arc<Live>> {
+        let mut taken: Vec<_> = self.shared.take().into_iter().collect();
+        self.own.retain(|_, slot| {
+            taken.extend(slot.take());
+            false
+        });
+        taken
+    }
+
+    pub(super) fn restarted(&self) {
+        self.restarts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn wrote(&self, line: &LogLine) {
+        let source = match line.source {
+            LineSource::Stderr => ServerLineSource::Stderr,
+            LineSource::Stdout => ServerLineSource::Stdout,
+            LineSource::Protocol => ServerLineSource::Note,
+        };
+        let mut log = lock(&self.log);
+        if log.len() == LINES {
+            log.pop_front();
+        }
+        log.push_back(ServerLine { source, text: line.text.clone() });
+    }
+
+    /// What is going on.
+    pub(crate) fn facts(&self, limits: &Limits) -> LiveFacts {
+        let mut open: Vec<_> = self.shared.any().into_iter().collect();
+        open.extend(self.own.iter().filter_map(|slot| slot.any()));
+        open.retain(|live| !live.upstream.is_closed());
+        LiveFacts {
+            sessions: open.len(),
+            processes: limits.processes.saturating_sub(self.processes.available_permits()),
+            in_flight: limits.calls.saturating_sub(self.calls.available_permits()),
+            restarts: self.restarts.load(Ordering::Relaxed),
+            lines: lock(&self.log).iter().cloned().collect(),
+        }
+    }
+}
+
+/// Takes a lock that is held for moments only; what a panic left behind is still sound here.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

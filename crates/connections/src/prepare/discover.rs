@@ -1,0 +1,146 @@
+//! Lists everything a server offers and reads it.
+
+use std::sync::Arc;
+
+use domain::Connection;
+use mcp::discovery::{Bounds, Kind, Listing, list_all};
+use mcp::{RequestError, Upstream};
+use serde_json::value::RawValue;
+use tokio::time::timeout;
+
+use super::bound::{self, Room};
+use super::reconcile::Seen;
+use crate::definition::Tool;
+use crate::pool::shorten;
+use crate::schema::Schemas;
+use crate::{ConnectionError, Limits};
+
+/// Pages of one list.
+const PAGES: usize = 1_000;
+/// Problems that are kept of one discovery.
+const PROBLEMS: usize = 200;
+/// How much more than is kept may be read, so that allowed tools are found wherever they stand.
+const SEARCHED: usize = 4;
+
+/// Everything a server offers, read and cut to the bounds.
+pub(super) struct Discovered {
+    pub(super) tools: Vec<Seen>,
+    pub(super) prompts: Vec<Arc<RawValue>>,
+    pub(super) resources: Vec<Arc<RawValue>>,
+    pub(super) templates: Vec<Arc<RawValue>>,
+    /// Whether every tool the server has was listed.
+    pub(super) complete: bool,
+    /// What is missing or wrong.
+    pub(super) problems: Vec<String>,
+    /// What is odd but does no harm.
+    pub(super) oddities: Vec<String>,
+}
+
+/// Lists everything.
+pub(super) async fn everything(
+    upstream: &Upstream,
+    connection: &Connection,
+    limits: &Limits,
+) -> Result<Discovered, ConnectionError> {
+    let listing = async {
+        let tools = list(upstream, Kind::Tools, limits).await.map_err(|e| ConnectionError::Discovery(Arc::new(e)))?;
+        let mut others = Vec::with_capacity(3);
+        for kind in [Kind::Prompts, Kind::Resources, Kind::Templates] {
+            others.push((kind, list(upstream, kind, limits).await));
+        }
+        Ok::<_, ConnectionError>((tools, others))
+    };
+    let timed = timeout(limits.discovery, listing).await;
+    let (tools, others) = timed.map_err(|_| ConnectionError::DiscoveryTimeout(limits.discovery))??;
+    let mut room = Room { items: limits.items, bytes: limits.bytes };
+    let mut found = read_tools(tools, connection, &mut room);
+    for (kind, listing) in others {
+        let items = match listing {
+            Ok(listing) => read_items(listing, kind, &mut room, &mut found.problems),
+            Err(error) => {
+                // Tools are what a connection is for; the rest may be missing.
+                found.problems.push(shorten(&format!("{} failed: {error}", kind.method())));
+                Vec::new()
+            }
+        };
+        match kind {
+            Kind::Prompts => found.prompts = items,
+            Kind::Resources => found.resources = items,
+            Kind::Templates => found.templates = items,
+            Kind::Tools => {}
+        }
+    }
+    found.problems.truncate(PROBLEMS);
+    found.oddities.truncate(PROBLEMS);
+    Ok(found)
+}
+
+async fn list(upstream: &Upstream, kind: Kind, limits: &Limits) -> Result<Listing, RequestError> {
+    let bounds = Bounds {
+        max_items: limits.items.saturating_mul(SEARCHED),
+        max_bytes: limits.bytes.saturating_mul(2),
+        max_pages: PAGES,
+    };
+    list_all(upstream, kind, bounds).await
+}
+
+fn read_tools(listing: Listing, connection: &Connection, room: &mut Room) -> Discovered {
+    let mut problems = listed_problems(&listing, Kind::Tools);
+    let mut oddities = Vec::new();
+    let mut all = Vec::with_capacity(listing.items.len());
+    for raw in listing.items {
+        match Tool::read(Arc::from(raw)) {
+            Ok(tool) => {
+                oddities.extend(tool.oddities.iter().map(|odd| shorten(&format!("tool {:?}: {odd}", tool.name))));
+                all.push(tool);
+            }
+            Err(malformed) => problems.push(shorten(&malformed.to_string())),
+        }
+    }
+    let (kept, left_out) = bound::tools(all, connection.allowed_tools.as_deref(), room);
+    if left_out > 0 {
+        problems.push(format!("{left_out} tools are over the bounds of a catalogue and are left out"));
+    }
+    Discovered {
+        tools: kept.into_iter().map(|tool| Seen { tool, unusable: None }).collect(),
+        prompts: Vec::new(),
+        resources: Vec::new(),
+        templates: Vec::new(),
+        complete: !listing.truncated && left_out == 0,
+        problems,
+        oddities,
+    }
+}
+
+fn read_items(listing: Listing, kind: Kind, room: &mut Room, problems: &mut Vec<String>) -> Vec<Arc<RawValue>> {
+    problems.extend(listed_problems(&listing, kind));
+    let all: Vec<Arc<RawValue>> = listing.items.into_iter().map(Arc::from).collect();
+    let (kept, left_out) = bound::items(all, |raw| raw.get().len(), room);
+    if left_out > 0 {
+        problems.push(format!("{}: {left_out} items are over the bounds of a catalogue and are left out", kind.method()));
+    }
+    kept
+}
+
+fn listed_problems(listing: &Listing, kind: Kind) -> Vec<String> {
+    let method = kind.method();
+    let mut problems: Vec<String> = listing
+        .problems
+        .iter()
+        .map(|problem| {
+            let name = problem.name.as_deref().map(|name| format!(" ({name:?})")).unwrap_or_default();
+            shorten(&format!("{method}: item {}{name}: {}; it is left out", problem.index, problem.reason))
+        })
+        .collect();
+    if listing.truncated {
+        problems.push(format!("{method}: the list does not end within the bounds; the rest is left out"));
+    }
+    problems
+}
+
+/// Compiles every input schema; those that cannot be are marked with the reason. Takes a while for many.
+pub(super) fn compile(tools: &mut [Seen], schemas: &Schemas) {
+    for seen in tools {
+        seen.unusable = schemas.get(seen.tool.digest, seen.tool.input_schema()).err().map(|problem| problem.to_string());
+    }
+}

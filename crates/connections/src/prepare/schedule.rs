@@ -1,0 +1,79 @@
+//! Preparing in the background: after a start, after failures, after news of the server's.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use domain::{ConnectionId, Tenant};
+use tokio::time::sleep;
+
+use crate::connections::Inner;
+use crate::pool::{Line, lock};
+use crate::{ConnectionError, Connections};
+
+impl Connections {
+    /// Prepares a connection in the background, again and again with growing waits where trying again is of use. Progress is told
+    /// through [`Connections::events`].
+    pub fn schedule(&self, tenant: Tenant, id: ConnectionId) {
+        let Ok(line) = self.inner.line(tenant, id) else { return };
+        if line.scheduled.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let (inner, stop) = (self.inner.clone(), line.stop.clone());
+        let task = async move {
+            stop.run_until_cancelled(inner.persist(&line)).await;
+            line.scheduled.store(false, Ordering::Release);
+        };
+        self.inner.tasks.spawn_on(task, &self.inner.runtime);
+    }
+}
+
+impl Inner {
+    async fn persist(self: &Arc<Self>, line: &Arc<Line>) {
+        let mut failures = 0;
+        loop {
+            let outcome = self.preparing(line).await;
+            let error = match outcome {
+                Ok(_) => return,
+                Err(error) if !error.passes() => return,
+                Err(error) => error,
+            };
+            failures += 1;
+            let rest = match error {
+                ConnectionError::Resting { wait, .. } => wait,
+                _ => Duration::ZERO,
+            };
+            sleep(rest.max(self.jittered(line, failures))).await;
+        }
+    }
+
+    /// The wait after so many failures, spread so that connections that failed together do not come back together.
+    fn jittered(&self, line: &Line, failures: u32) -> Duration {
+        let seed = line.id.uuid().as_u128() ^ u128::from(self.clock.now().micros().unsigned_abs());
+        let share = f64::from(u32::try_from(seed % 1_000).unwrap_or(0)) / 2_000.0;
+        self.limits.wait_after(failures).mul_f64(1.0 - share)
+    }
+
+    /// A server says that its lists changed: they are read again soon, once for all news that comes until then.
+    pub(crate) fn lists_changed(self: &Arc<Self>, line: &Arc<Line>) {
+        let Some(wait) = lock(&line.pace).news(&self.limits) else { return };
+        let (inner, line) = (self.clone(), line.clone());
+        let task = async move {
+            let stop = line.stop.clone();
+            let read = async {
+                sleep(wait).await;
+                // What is under way may have listed before the news.
+                let running = lock(&line.preparing).clone();
+                if let Some(running) = running {
+                    drop(running.await);
+                }
+                lock(&line.pace).reading();
+                if let Err(error) = inner.preparing(&line).await {
+                    tracing::debug!(%error, connection = %line.id, "changed lists could not be read");
+                }
+            };
+            stop.run_until_cancelled(read).await;
+        };
+        self.tasks.spawn_on(task, &self.runtime);
+    }
+}
