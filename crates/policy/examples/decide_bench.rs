@@ -1,24 +1,31 @@
 //! Measures composing and deciding: `cargo run --release -p switchboard-policy --example decide_bench`.
-#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement prints, and stops when its set-up is wrong")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a measurement prints, and stops when its set-up is wrong"
+)]
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use domain::{
-    Agent, AgentId, Arguments, Call, CallId, Channel, ConnectionId, ConnectionOwner, DefinitionState, Digest, Effect, Epoch, Grant,
-    GrantSubject, Handle, Hints, Identity, KeyId, KeyKind, Namespace, OrganizationId, Permission, Principal, Risk, Target, Tenant,
-    Timestamp, ToolRef, WorkspaceId,
+    Agent, AgentId, Arguments, Call, CallId, Channel, ConnectionId, ConnectionOwner, DefinitionState, Digest,
+    Effect, Epoch, Grant, GrantSubject, Handle, Hints, Identity, KeyId, KeyKind, Namespace, OrganizationId,
+    Permission, Principal, Risk, Target, Tenant, Timestamp, ToolRef, WorkspaceId,
 };
 use policy::{
-    AcceptNewTools, CallFacts, ConnectionFact, Decision, EndpointScope, Facts, NameLimits, RuleSet, RuleSource, ToolFact, compose,
-    decide,
+    AcceptNewTools, CallFacts, ConnectionFact, Decision, EndpointScope, Facts, NameLimits, RuleSet,
+    RuleSource, ToolFact, compose, decide,
 };
 
 const TOOLS: usize = 1_000;
 const ROUNDS: usize = 5_000;
 
 fn main() {
-    for (what, reach) in [("at most 5 of 50 can touch the tool", Reach::Few), ("all 50 can touch the tool", Reach::All)] {
+    for (what, reach) in [
+        ("at most 5 of 50 can touch the tool", Reach::Few),
+        ("all 50 can touch the tool", Reach::All),
+    ] {
         measure(what, reach);
     }
 }
@@ -35,8 +42,12 @@ fn rules(reach: Reach) -> Vec<RuleSource> {
     for n in 0..450 {
         let text = match n % 3 {
             0 => format!("forbid(principal, action, resource) when {{ resource.name == \"forbidden{n}\" }};"),
-            1 => format!("forbid(principal == Agent::\"agent{n}\", action, resource) when {{ resource.risk == \"high\" }};"),
-            _ => format!("@effect(\"ask\") forbid(principal, action, resource) when {{ resource.name like \"*purge{n}*\" }};"),
+            1 => format!(
+                "forbid(principal == Agent::\"agent{n}\", action, resource) when {{ resource.risk == \"high\" }};"
+            ),
+            _ => format!(
+                "@effect(\"ask\") forbid(principal, action, resource) when {{ resource.name like \"*purge{n}*\" }};"
+            ),
         };
         rules.push((format!("settled{n}"), text));
     }
@@ -50,9 +61,14 @@ fn rules(reach: Reach) -> Vec<RuleSource> {
                 "context.arguments.number.hasTag(\"/amount\") && context.arguments.number.getTag(\"/amount\").greaterThan(decimal(\"{n}000.0\"))"
             )
         } else {
-            format!("context.arguments.text.hasTag(\"/to\") && context.arguments.text.getTag(\"/to\") like \"*@blocked{n}.example\"")
+            format!(
+                "context.arguments.text.hasTag(\"/to\") && context.arguments.text.getTag(\"/to\") like \"*@blocked{n}.example\""
+            )
         };
-        rules.push((format!("reads{n}"), format!("forbid(principal, action, {scope}) when {{ {condition} }};")));
+        rules.push((
+            format!("reads{n}"),
+            format!("forbid(principal, action, {scope}) when {{ {condition} }};"),
+        ));
     }
     let source = |(id, text): (String, String)| RuleSource {
         id: id.into(),
@@ -66,19 +82,27 @@ fn rules(reach: Reach) -> Vec<RuleSource> {
 fn measure(what: &str, reach: Reach) {
     let begun = Instant::now();
     let rules = RuleSet::parse(&rules(reach)).unwrap();
-    println!("{what}\n  parse and check 500 rules      {:>10.2?}", begun.elapsed());
+    println!(
+        "{what}\n  parse and check 500 rules      {:>10.2?}",
+        begun.elapsed()
+    );
     let world = World::new();
     let facts = world.facts(&rules);
     let composing = times(20, || drop(std::hint::black_box(compose(&facts))));
     println!("  compose 1,000 tools, p50       {:>10.2?}", composing);
-    println!("  fingerprint of the facts, p50  {:>10.2?}", times(50, || {
+    println!(
+        "  fingerprint of the facts, p50  {:>10.2?}",
+        times(50, || {
             let _ = std::hint::black_box(facts.fingerprint());
-        }));
+        })
+    );
     let effective = compose(&facts);
     let call = world.call(r#"{"amount": 12.5, "to": "someone@example.com", "subject": "hello", "body": "a text of some length"}"#);
     let now = CallFacts::at(Timestamp::from_micros(1_796_052_915_000_000));
     let deciding = times(ROUNDS, || {
-        let Decision::Allow(permit) = decide(&effective, call.clone(), &now) else { return };
+        let Decision::Allow(permit) = decide(&effective, call.clone(), &now) else {
+            return;
+        };
         let _ = std::hint::black_box(permit.into_call());
     });
     println!("  decide one call, p50           {deciding:>10.2?}");
@@ -107,11 +131,18 @@ struct World {
 impl World {
     fn new() -> Self {
         let agent = AgentId::generate();
-        let tenant = Tenant { organization: OrganizationId::generate(), workspace: WorkspaceId::generate() };
+        let tenant = Tenant {
+            organization: OrganizationId::generate(),
+            workspace: WorkspaceId::generate(),
+        };
         let connection = ConnectionId::generate();
         let at = Timestamp::from_micros(0);
-        let refs: Vec<ToolRef> =
-            (0..TOOLS).map(|n| ToolRef::Upstream { connection, name: format!("tool{n}").into() }).collect();
+        let refs: Vec<ToolRef> = (0..TOOLS)
+            .map(|n| ToolRef::Upstream {
+                connection,
+                name: format!("tool{n}").into(),
+            })
+            .collect();
         Self {
             agent: Agent {
                 id: agent,
@@ -121,7 +152,13 @@ impl World {
                 version: 1,
                 created_at: at,
             },
-            principal: Principal { tenant, identity: Identity::Key { id: KeyId::generate(), kind: KeyKind::Agent(agent) } },
+            principal: Principal {
+                tenant,
+                identity: Identity::Key {
+                    id: KeyId::generate(),
+                    kind: KeyKind::Agent(agent),
+                },
+            },
             connections: vec![ConnectionFact {
                 id: connection,
                 owner: ConnectionOwner::Workspace,
@@ -147,7 +184,12 @@ impl World {
                 .collect(),
             grants: refs
                 .into_iter()
-                .map(|tool| Grant { agent, subject: GrantSubject::Tool(tool), permission: Permission::Allow, at })
+                .map(|tool| Grant {
+                    agent,
+                    subject: GrantSubject::Tool(tool),
+                    permission: Permission::Allow,
+                    at,
+                })
                 .collect(),
         }
     }
@@ -181,7 +223,8 @@ impl World {
             target: Target::Tool(tool),
             exposed: "server__tool3".into(),
             definition: Digest::of(b"definition"),
-            arguments: Arguments::new(serde_json::value::RawValue::from_string(arguments.into()).unwrap()).unwrap(),
+            arguments: Arguments::new(serde_json::value::RawValue::from_string(arguments.into()).unwrap())
+                .unwrap(),
         }
     }
 }

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use domain::{
-    Absent, ConnectionId, ConnectionOwner, ContextAccess, DefinitionState, Effect, Grant, GrantSubject, Namespace, Permission,
-    Principal, Reason, ReasonCode, Risk, Snapshot, SnapshotParts, SnapshotTool, Surface, ToolRef, Verdict,
+    Absent, ConnectionId, ConnectionOwner, ContextAccess, DefinitionState, Effect, Grant, GrantSubject,
+    Namespace, Permission, Principal, Reason, ReasonCode, Risk, Snapshot, SnapshotParts, SnapshotTool,
+    Surface, ToolRef, Verdict,
 };
 
 use crate::names::{self, Named};
@@ -86,15 +87,31 @@ pub fn compose(facts: &Facts<'_>) -> Effective {
     let mut bench = facts.rules.bench(&who);
     let mut tools = HashMap::with_capacity(view.tools.len());
     for (tool, exposed) in view.tools.iter().zip(view.names()) {
-        let namespace = view.connection(tool).map(|connection| connection.namespace.clone());
+        let namespace = view
+            .connection(tool)
+            .map(|connection| connection.namespace.clone());
         let standing = match view.permission(tool) {
             Ok(permission) => view.present(tool, permission, &exposed, &mut bench),
             Err(code) => Standing::Absent(Reason::new(code)),
         };
-        tools.insert(tool.tool.clone(), Known { exposed, risk: tool.risk, effect: tool.effect, namespace, standing });
+        tools.insert(
+            tool.tool.clone(),
+            Known {
+                exposed,
+                risk: tool.risk,
+                effect: tool.effect,
+                namespace,
+                standing,
+            },
+        );
     }
     let snapshot = Snapshot::seal(parts(facts, &tools, view.contexts()));
-    Effective { snapshot: Arc::new(snapshot), principal: facts.principal, who, tools }
+    Effective {
+        snapshot: Arc::new(snapshot),
+        principal: facts.principal,
+        who,
+        tools,
+    }
 }
 
 fn parts(facts: &Facts<'_>, tools: &HashMap<ToolRef, Known>, contexts: Vec<ContextAccess>) -> SnapshotParts {
@@ -112,7 +129,11 @@ fn parts(facts: &Facts<'_>, tools: &HashMap<ToolRef, Known>, contexts: Vec<Conte
             Standing::Present(present) => parts.tools.push(present.tool.clone()),
             Standing::Absent(reason) => {
                 let exposed = known.exposed.clone();
-                parts.absent.push(Absent { exposed, tool: tool.clone(), reason: reason.clone() });
+                parts.absent.push(Absent {
+                    exposed,
+                    tool: tool.clone(),
+                    reason: reason.clone(),
+                });
             }
         }
     }
@@ -130,7 +151,10 @@ struct View<'a> {
 impl<'a> View<'a> {
     fn of(facts: &'a Facts<'a>) -> Self {
         let mut grants = HashMap::with_capacity(facts.grants.len());
-        for Grant { subject, permission, .. } in facts.grants.iter().filter(|grant| grant.agent == facts.agent.id) {
+        for Grant {
+            subject, permission, ..
+        } in facts.grants.iter().filter(|grant| grant.agent == facts.agent.id)
+        {
             // Should a subject be granted twice, the stricter grant holds.
             let held = grants.entry(subject).or_insert(*permission);
             *held = (*held).max(*permission);
@@ -144,14 +168,20 @@ impl<'a> View<'a> {
         }
         Self {
             facts,
-            connections: facts.connections.iter().map(|connection| (connection.id, connection)).collect(),
+            connections: facts
+                .connections
+                .iter()
+                .map(|connection| (connection.id, connection))
+                .collect(),
             grants,
             tools: tools.into_values().collect(),
         }
     }
 
     fn connection(&self, tool: &ToolFact) -> Option<&'a ConnectionFact> {
-        tool.tool.connection().and_then(|id| self.connections.get(&id).copied())
+        tool.tool
+            .connection()
+            .and_then(|id| self.connections.get(&id).copied())
     }
 
     /// The exposed names of all tools, in their order.
@@ -162,16 +192,32 @@ impl<'a> View<'a> {
                 EndpointScope::Connection(id) => tool.tool.connection() == Some(id),
             };
             let namespace = self.connection(tool).map(|connection| &connection.namespace);
-            Named { tool: &tool.tool, namespace: namespace.filter(|_| !bare) }
+            Named {
+                tool: &tool.tool,
+                namespace: namespace.filter(|_| !bare),
+            }
         };
         let tools: Vec<Named<'_>> = self.tools.iter().map(named).collect();
-        let EndpointScope::Connection(id) = self.facts.endpoint else { return names::assign(&tools, self.facts.names) };
+        let EndpointScope::Connection(id) = self.facts.endpoint else {
+            return names::assign(&tools, self.facts.names);
+        };
         // Tools that are not at this door must not take a name from those that are.
-        let (at, away): (Vec<Named<'_>>, Vec<Named<'_>>) =
-            tools.iter().copied().partition(|named| named.tool.connection() == Some(id));
+        let (at, away): (Vec<Named<'_>>, Vec<Named<'_>>) = tools
+            .iter()
+            .copied()
+            .partition(|named| named.tool.connection() == Some(id));
         let mut at = names::assign(&at, self.facts.names).into_iter();
         let mut away = names::assign(&away, self.facts.names).into_iter();
-        tools.iter().filter_map(|named| if named.tool.connection() == Some(id) { at.next() } else { away.next() }).collect()
+        tools
+            .iter()
+            .filter_map(|named| {
+                if named.tool.connection() == Some(id) {
+                    at.next()
+                } else {
+                    away.next()
+                }
+            })
+            .collect()
     }
 
     /// What gives the agent this tool, after everything that can be against it without a rule; in the order people are told.
@@ -197,7 +243,11 @@ impl<'a> View<'a> {
         if self.facts.turn.is_some_and(|turn| !admits(turn, tool)) {
             return Err(ReasonCode::TurnPolicy);
         }
-        if self.facts.carried.is_some_and(|carried| !carried.contains(&tool.tool)) {
+        if self
+            .facts
+            .carried
+            .is_some_and(|carried| !carried.contains(&tool.tool))
+        {
             return Err(ReasonCode::ChannelExcludes);
         }
         Ok(permission)
@@ -216,7 +266,9 @@ impl<'a> View<'a> {
     /// A grant of exactly this tool, else the implied one of a connection bound to this agent. A connection bound to another agent
     /// is out of reach whatever is granted.
     fn granted(&self, tool: &ToolFact) -> Result<Permission, ReasonCode> {
-        let owner = self.connection(tool).map_or(ConnectionOwner::Workspace, |connection| connection.owner);
+        let owner = self
+            .connection(tool)
+            .map_or(ConnectionOwner::Workspace, |connection| connection.owner);
         if matches!(owner, ConnectionOwner::Agent(other) if other != self.facts.agent.id) {
             return Err(ReasonCode::NoGrant);
         }
@@ -230,19 +282,45 @@ impl<'a> View<'a> {
     }
 
     fn implied(&self, tool: &ToolFact) -> Result<Permission, ReasonCode> {
-        let accept = self.connection(tool).map_or(AcceptNewTools::Quarantine, |connection| connection.accept_new_tools);
+        let accept = self
+            .connection(tool)
+            .map_or(AcceptNewTools::Quarantine, |connection| {
+                connection.accept_new_tools
+            });
         let admitted = match accept {
             AcceptNewTools::Admit => true,
             AcceptNewTools::LowRisk => tool.seen || matches!(tool.risk, Risk::Low),
             AcceptNewTools::Quarantine => tool.seen,
         };
-        if admitted { Ok(Permission::Unattended) } else { Err(ReasonCode::Quarantined) }
+        if admitted {
+            Ok(Permission::Unattended)
+        } else {
+            Err(ReasonCode::Quarantined)
+        }
     }
 
-    fn present(&self, tool: &ToolFact, permission: Permission, exposed: &Arc<str>, bench: &mut Bench<'_>) -> Standing {
-        let namespace = self.connection(tool).map(|connection| connection.namespace.as_str());
-        let settled = bench.settle(ToolSubject { name: tool.tool.name(), namespace, risk: tool.risk, effect: tool.effect });
-        let Settled { forbids, fails, asks, residual } = settled;
+    fn present(
+        &self,
+        tool: &ToolFact,
+        permission: Permission,
+        exposed: &Arc<str>,
+        bench: &mut Bench<'_>,
+    ) -> Standing {
+        let namespace = self
+            .connection(tool)
+            .map(|connection| connection.namespace.as_str());
+        let settled = bench.settle(ToolSubject {
+            name: tool.tool.name(),
+            namespace,
+            risk: tool.risk,
+            effect: tool.effect,
+        });
+        let Settled {
+            forbids,
+            fails,
+            asks,
+            residual,
+        } = settled;
         if let Some(rule) = forbids {
             return Standing::Absent(Reason::by_rule(ReasonCode::RuleForbids, rule));
         }
@@ -262,7 +340,11 @@ impl<'a> View<'a> {
             reason,
             residual: residual.as_ref().map(|set| set.ids()).unwrap_or_default(),
         };
-        Standing::Present(Box::new(Present { tool, permission, residual }))
+        Standing::Present(Box::new(Present {
+            tool,
+            permission,
+            residual,
+        }))
     }
 
     /// Prompts and resources are read as they are listed, with no call that could wait for a person: a grant that asks gives none.
@@ -279,7 +361,11 @@ impl<'a> View<'a> {
             let prompts = self.may_read(connection, &GrantSubject::Prompts(connection.id));
             let resources = self.may_read(connection, &GrantSubject::Resources(connection.id));
             if prompts || resources {
-                contexts.push(ContextAccess { connection: connection.id, prompts, resources });
+                contexts.push(ContextAccess {
+                    connection: connection.id,
+                    prompts,
+                    resources,
+                });
             }
         }
         contexts
@@ -309,7 +395,10 @@ fn verdict(
     if matches!(permission, Permission::Ask) {
         return (Verdict::Ask, Reason::new(ReasonCode::GrantAsks));
     }
-    if turn.and_then(|turn| turn.ask_from).is_some_and(|from| tool.risk >= from) {
+    if turn
+        .and_then(|turn| turn.ask_from)
+        .is_some_and(|from| tool.risk >= from)
+    {
         return (Verdict::Ask, Reason::new(ReasonCode::TurnAsks));
     }
     if let Some(rule) = asks {
@@ -336,7 +425,10 @@ const fn usable(connection: &ConnectionFact) -> Result<(), ReasonCode> {
 }
 
 fn offers(connection: &ConnectionFact, name: &str) -> bool {
-    connection.allowed_tools.as_ref().is_none_or(|allowed| allowed.iter().any(|tool| &**tool == name))
+    connection
+        .allowed_tools
+        .as_ref()
+        .is_none_or(|allowed| allowed.iter().any(|tool| &**tool == name))
 }
 
 fn admits(turn: &TurnPolicy, tool: &ToolFact) -> bool {
@@ -347,5 +439,11 @@ fn admits(turn: &TurnPolicy, tool: &ToolFact) -> bool {
 
 /// Orders facts about the same tool, should there be two: the one that gives less is kept.
 fn strictness(tool: &ToolFact) -> (bool, Risk, bool, bool, domain::Digest) {
-    (!tool.state.callable(), tool.risk, matches!(tool.effect, Effect::Mutating), !tool.seen, tool.definition)
+    (
+        !tool.state.callable(),
+        tool.risk,
+        matches!(tool.effect, Effect::Mutating),
+        !tool.seen,
+        tool.definition,
+    )
 }

@@ -11,13 +11,44 @@ use crate::{ApprovalFact, Ask, CallFacts, Decision, Denial, Effective, Permit};
 /// Decides one call in a view. Nothing is gained from `facts.current`: the stricter of the two views wins.
 #[must_use]
 pub fn decide(effective: &Effective, call: Call, facts: &CallFacts<'_>) -> Decision {
-    let Judgement { verdict, reason, risk, effect, parallel, approval } = judge(effective, &call, facts);
+    let Judgement {
+        verdict,
+        reason,
+        risk,
+        effect,
+        parallel,
+        approval,
+    } = judge(effective, &call, facts);
     let epoch = facts.current.unwrap_or(effective).snapshot().epoch;
     let snapshot = Some(effective.snapshot().digest);
     match verdict {
-        Says::Allow => Decision::Allow(Permit { call, reason, risk, effect, parallel, approval, epoch, snapshot }),
-        Says::Ask => Decision::Ask(Ask { call, reason, risk, effect, epoch, snapshot }),
-        Says::Deny => Decision::Deny(Denial { call, reason, risk, effect, approval, epoch, snapshot }),
+        Says::Allow => Decision::Allow(Permit {
+            call,
+            reason,
+            risk,
+            effect,
+            parallel,
+            approval,
+            epoch,
+            snapshot,
+        }),
+        Says::Ask => Decision::Ask(Ask {
+            call,
+            reason,
+            risk,
+            effect,
+            epoch,
+            snapshot,
+        }),
+        Says::Deny => Decision::Deny(Denial {
+            call,
+            reason,
+            risk,
+            effect,
+            approval,
+            epoch,
+            snapshot,
+        }),
     }
 }
 
@@ -28,9 +59,19 @@ pub fn decide_context(effective: &Effective, call: Call, facts: &CallFacts<'_>) 
     match call.target {
         Target::Prompt { .. } | Target::Resource { .. } => decide(effective, call, facts),
         Target::Tool(_) => {
-            let Judgement { reason, risk, effect, .. } = Judgement::denies(ReasonCode::UnknownTool);
+            let Judgement {
+                reason, risk, effect, ..
+            } = Judgement::denies(ReasonCode::UnknownTool);
             let (epoch, snapshot) = (effective.snapshot().epoch, Some(effective.snapshot().digest));
-            Decision::Deny(Denial { call, reason, risk, effect, approval: None, epoch, snapshot })
+            Decision::Deny(Denial {
+                call,
+                reason,
+                risk,
+                effect,
+                approval: None,
+                epoch,
+                snapshot,
+            })
         }
     }
 }
@@ -68,7 +109,12 @@ pub(crate) struct Judgement {
 pub(crate) fn judge(effective: &Effective, call: &Call, facts: &CallFacts<'_>) -> Judgement {
     if facts.stale {
         let told = look(effective, call, facts);
-        return Judgement { verdict: Says::Deny, reason: Reason::new(ReasonCode::PolicyStale), approval: None, ..told };
+        return Judgement {
+            verdict: Says::Deny,
+            reason: Reason::new(ReasonCode::PolicyStale),
+            approval: None,
+            ..told
+        };
     }
     let mut judgement = look(effective, call, facts);
     if let Some(current) = facts.current {
@@ -111,9 +157,18 @@ fn look(view: &Effective, call: &Call, facts: &CallFacts<'_>) -> Judgement {
 }
 
 fn look_at_tool(view: &Effective, tool: &ToolRef, call: &Call, facts: &CallFacts<'_>) -> Judgement {
-    let Some(known) = view.known(tool) else { return Judgement::denies(ReasonCode::UnknownTool) };
+    let Some(known) = view.known(tool) else {
+        return Judgement::denies(ReasonCode::UnknownTool);
+    };
     let Known { risk, effect, .. } = *known;
-    let says = |verdict, reason| Judgement { verdict, reason, risk, effect, parallel: false, approval: None };
+    let says = |verdict, reason| Judgement {
+        verdict,
+        reason,
+        risk,
+        effect,
+        parallel: false,
+        approval: None,
+    };
     let present = match &known.standing {
         Standing::Absent(reason) => return says(Says::Deny, reason.clone()),
         Standing::Present(present) => present,
@@ -128,11 +183,16 @@ fn look_at_tool(view: &Effective, tool: &ToolRef, call: &Call, facts: &CallFacts
         (Word::Asks(_) | Word::Silent, Verdict::Ask) => says(Says::Ask, present.tool.reason.clone()),
         (Word::Silent, Verdict::Allow) => says(Says::Allow, present.tool.reason.clone()),
     };
-    Judgement { parallel: present.tool.parallel, ..judgement }
+    Judgement {
+        parallel: present.tool.parallel,
+        ..judgement
+    }
 }
 
 fn word(view: &Effective, known: &Known, present: &Present, call: &Call, facts: &CallFacts<'_>) -> Word {
-    let Some(residual) = &present.residual else { return Word::Silent };
+    let Some(residual) = &present.residual else {
+        return Word::Silent;
+    };
     residual.judge(&CallView {
         who: view.who(),
         tool: ToolSubject {
@@ -171,7 +231,12 @@ fn stricter(begun: Judgement, current: Judgement) -> Judgement {
         && matches!(current.reason.code, ReasonCode::NoGrant | ReasonCode::UnknownTool);
     let current = if taken_away {
         // The current view may not know the tool at all; what the run knew of it is the better record.
-        Judgement { reason: Reason::new(ReasonCode::Revoked), risk: begun.risk, effect: begun.effect, ..current }
+        Judgement {
+            reason: Reason::new(ReasonCode::Revoked),
+            risk: begun.risk,
+            effect: begun.effect,
+            ..current
+        }
     } else {
         current
     };
@@ -180,8 +245,17 @@ fn stricter(begun: Judgement, current: Judgement) -> Judgement {
         (Effect::Mutating, _) | (_, Effect::Mutating) => Effect::Mutating,
     };
     let (risk, parallel) = (begun.risk.max(current.risk), begun.parallel && current.parallel);
-    let decisive = if current.verdict > begun.verdict { current } else { begun };
-    Judgement { risk, effect, parallel, ..decisive }
+    let decisive = if current.verdict > begun.verdict {
+        current
+    } else {
+        begun
+    };
+    Judgement {
+        risk,
+        effect,
+        parallel,
+        ..decisive
+    }
 }
 
 /// Whether an answer is about exactly this call and still holds.
@@ -201,5 +275,10 @@ fn answered(judgement: Judgement, approval: &ApprovalFact) -> Judgement {
         (Says::Ask, Answer::Approved) => (Says::Allow, ReasonCode::Approved),
         (Says::Ask | Says::Allow, Answer::Denied) => (Says::Deny, ReasonCode::Refused),
     };
-    Judgement { verdict, reason: Reason::new(code), approval: Some(approval.id), ..judgement }
+    Judgement {
+        verdict,
+        reason: Reason::new(code),
+        approval: Some(approval.id),
+        ..judgement
+    }
 }

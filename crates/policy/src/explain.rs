@@ -92,14 +92,23 @@ pub struct Explanation {
 /// Explains a tool, or a call of it. Agrees with [`crate::decide`]; without a call (or with one of something else), as far as can be
 /// said before one.
 #[must_use]
-pub fn explain(effective: &Effective, asked: Asked<'_>, call: Option<(&Call, &CallFacts<'_>)>) -> Explanation {
+pub fn explain(
+    effective: &Effective,
+    asked: Asked<'_>,
+    call: Option<(&Call, &CallFacts<'_>)>,
+) -> Explanation {
     let found = match asked {
         Asked::Tool(tool) => effective.known(tool).map(|known| (tool.clone(), known)),
         Asked::Name(name) => by_name(effective, name),
     };
-    let Some((tool, known)) = found else { return unknown(asked) };
+    let Some((tool, known)) = found else {
+        return unknown(asked);
+    };
     let call = call.filter(|(call, _)| matches!(&call.target, Target::Tool(called) if *called == tool));
-    let (decision, reason) = match (call.map(|(call, facts)| judge(effective, call, facts)), &known.standing) {
+    let (decision, reason) = match (
+        call.map(|(call, facts)| judge(effective, call, facts)),
+        &known.standing,
+    ) {
         (Some(judgement), _) => (judgement.verdict, judgement.reason),
         (None, Standing::Absent(reason)) => (Says::Deny, reason.clone()),
         (None, Standing::Present(present)) => {
@@ -114,8 +123,15 @@ pub fn explain(effective: &Effective, asked: Asked<'_>, call: Option<(&Call, &Ca
         Standing::Present(present) => Some(&**present),
         Standing::Absent(_) => None,
     };
-    let residual = present.map(|present| present.tool.residual.clone()).unwrap_or_default();
-    let path = Path { present, decision, reason: &reason, called: call.is_some() };
+    let residual = present
+        .map(|present| present.tool.residual.clone())
+        .unwrap_or_default();
+    let path = Path {
+        present,
+        decision,
+        reason: &reason,
+        called: call.is_some(),
+    };
     Explanation {
         tool: Some(tool),
         exposed: known.exposed.clone(),
@@ -142,9 +158,22 @@ fn unknown(asked: Asked<'_>) -> Explanation {
         Asked::Name(name) => name.into(),
         Asked::Tool(tool) => tool.name().clone(),
     };
-    let path = Path { present: None, decision: Says::Deny, reason: &reason, called: false };
+    let path = Path {
+        present: None,
+        decision: Says::Deny,
+        reason: &reason,
+        called: false,
+    };
     let steps = path.steps();
-    Explanation { tool: None, exposed, decision: Says::Deny.as_str(), present: false, reason, steps, residual: Vec::new() }
+    Explanation {
+        tool: None,
+        exposed,
+        decision: Says::Deny.as_str(),
+        present: false,
+        reason,
+        steps,
+        residual: Vec::new(),
+    }
 }
 
 /// The way to a decision that is already known.
@@ -163,13 +192,21 @@ impl Path<'_> {
     fn step(&self, gate: Gate) -> Step {
         let decided = self.gate();
         if self.decision == Says::Deny && gate == decided {
-            return Step { gate, outcome: StepOutcome::Stops, reason: Some(self.reason.clone()) };
+            return Step {
+                gate,
+                outcome: StepOutcome::Stops,
+                reason: Some(self.reason.clone()),
+            };
         }
         let asked = self.asking().filter(|(asking, _)| *asking == gate);
         if let Some((_, reason)) = asked
             && (self.decision != Says::Deny || gate < decided)
         {
-            return Step { gate, outcome: StepOutcome::Asks, reason: Some(reason) };
+            return Step {
+                gate,
+                outcome: StepOutcome::Asks,
+                reason: Some(reason),
+            };
         }
         let reached = match self.decision {
             Says::Deny => gate < decided,
@@ -188,8 +225,16 @@ impl Path<'_> {
                 | Gate::Risk => true,
             },
         };
-        let outcome = if reached { StepOutcome::Passed } else { StepOutcome::NotReached };
-        Step { gate, outcome, reason: self.remark(gate).filter(|_| reached) }
+        let outcome = if reached {
+            StepOutcome::Passed
+        } else {
+            StepOutcome::NotReached
+        };
+        Step {
+            gate,
+            outcome,
+            reason: self.remark(gate).filter(|_| reached),
+        }
     }
 
     /// The step that decided.
@@ -202,7 +247,8 @@ impl Path<'_> {
     }
 
     fn said_at_call(&self) -> bool {
-        self.present.is_some_and(|present| present.tool.reason != *self.reason)
+        self.present
+            .is_some_and(|present| present.tool.reason != *self.reason)
     }
 
     /// The step at which a person is to be asked, if one is.
@@ -284,7 +330,9 @@ const fn gate_of(code: ReasonCode) -> Gate {
         | ReasonCode::RoleAllows
         | ReasonCode::RoleDenies => Gate::Surface,
         ReasonCode::AgentDisabled => Gate::Agent,
-        ReasonCode::ConnectionDisabled | ReasonCode::ConnectionUntrusted | ReasonCode::ConnectionNotReady => Gate::Connection,
+        ReasonCode::ConnectionDisabled | ReasonCode::ConnectionUntrusted | ReasonCode::ConnectionNotReady => {
+            Gate::Connection
+        }
         ReasonCode::NotOffered => Gate::Offered,
         ReasonCode::Quarantined | ReasonCode::Gone | ReasonCode::SchemaUnusable => Gate::Definition,
         ReasonCode::NoGrant

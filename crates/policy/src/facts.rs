@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use domain::{
-    Agent, AgentId, Answer, Approval, ApprovalId, ApprovalState, Channel, ConnectionId, ConnectionOwner, DefinitionState,
-    Digest, Effect, Epoch, Grant, Hints, Namespace, Principal, Risk, Surface, Target, Tenant, Timestamp, ToolRef,
+    Agent, AgentId, Answer, Approval, ApprovalId, ApprovalState, Channel, ConnectionId, ConnectionOwner,
+    DefinitionState, Digest, Effect, Epoch, Grant, Hints, Namespace, Principal, Risk, Surface, Target,
+    Tenant, Timestamp, ToolRef,
 };
 
 use crate::{Effective, NameLimits, RuleSet, fingerprint};
@@ -186,6 +187,11 @@ impl CallFacts<'_> {
     /// A call now, in the current view, without an answered question.
     #[must_use]
     pub const fn at(now: Timestamp) -> Self {
-        Self { now, approval: None, current: None, stale: false }
+        Self {
+            now,
+            approval: None,
+            current: None,
+            stale: false,
+        }
     }
 }

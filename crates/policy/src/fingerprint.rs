@@ -8,7 +8,9 @@ use crate::{AcceptNewTools, ConnectionFact, EndpointScope, Facts, ToolFact, Turn
 
 /// Everything but the epoch, each field with its length before it, so that no two facts share an encoding.
 pub(crate) fn of(facts: &Facts<'_>) -> Digest {
-    let mut out = Bytes(Vec::with_capacity(128 * (facts.tools.len() + facts.grants.len() + 8)));
+    let mut out = Bytes(Vec::with_capacity(
+        128 * (facts.tools.len() + facts.grants.len() + 8),
+    ));
     out.id(&facts.tenant.organization.uuid().into_bytes());
     out.id(&facts.tenant.workspace.uuid().into_bytes());
     out.text(facts.principal.kind());
@@ -24,7 +26,10 @@ pub(crate) fn of(facts: &Facts<'_>) -> Digest {
     out.number(facts.names.max());
     out.id(facts.rules.digest().bytes());
     out.number(facts.connections.len());
-    facts.connections.iter().for_each(|connection| out.connection(connection));
+    facts
+        .connections
+        .iter()
+        .for_each(|connection| out.connection(connection));
     out.number(facts.tools.len());
     facts.tools.iter().for_each(|tool| out.fact(tool));
     out.number(facts.grants.len());
@@ -93,7 +98,9 @@ impl Bytes {
         // The other hints change nothing.
         self.flag(fact.hints.read_only == Some(true));
         self.number(fact.surfaces.len());
-        fact.surfaces.iter().for_each(|surface| self.text(surface.as_str()));
+        fact.surfaces
+            .iter()
+            .for_each(|surface| self.text(surface.as_str()));
         self.flag(fact.seen);
     }
 
@@ -112,7 +119,9 @@ impl Bytes {
         self.text(subject.kind());
         match subject {
             GrantSubject::Tool(tool) => self.tool(tool),
-            GrantSubject::Prompts(connection) | GrantSubject::Resources(connection) => self.id(&connection.uuid().into_bytes()),
+            GrantSubject::Prompts(connection) | GrantSubject::Resources(connection) => {
+                self.id(&connection.uuid().into_bytes())
+            }
         }
     }
 

@@ -21,7 +21,9 @@ impl NameLimits {
     #[must_use]
     pub const fn new(max: usize) -> Self {
         let max = if max > Self::CEILING { Self::CEILING } else { max };
-        Self { max: if max < Self::FLOOR { Self::FLOOR } else { max } }
+        Self {
+            max: if max < Self::FLOOR { Self::FLOOR } else { max },
+        }
     }
 
     /// The limit.
@@ -50,9 +52,24 @@ pub struct Named<'a> {
 /// The name of one upstream tool on its own: `<namespace>__<tool>` (or the tool alone), illegal characters replaced by `_`; one
 /// that is too long is cut and ends in `_` and eight hexadecimal digits.
 #[must_use]
-pub fn expose(namespace: Option<&Namespace>, upstream: &str, connection: ConnectionId, limits: NameLimits) -> Arc<str> {
-    let tool = ToolRef::Upstream { connection, name: upstream.into() };
-    plain(&Named { tool: &tool, namespace }, limits).into()
+pub fn expose(
+    namespace: Option<&Namespace>,
+    upstream: &str,
+    connection: ConnectionId,
+    limits: NameLimits,
+) -> Arc<str> {
+    let tool = ToolRef::Upstream {
+        connection,
+        name: upstream.into(),
+    };
+    plain(
+        &Named {
+            tool: &tool,
+            namespace,
+        },
+        limits,
+    )
+    .into()
 }
 
 /// Names for all tools together, in the order given. Names that would be equal, even in another case, end in digits of a digest;
@@ -74,8 +91,11 @@ pub fn assign(tools: &[Named<'_>], limits: NameLimits) -> Vec<Arc<str>> {
             name.into()
         }));
     }
-    let mut losers: Vec<(&Named<'_>, &mut Option<Arc<str>>)> =
-        tools.iter().zip(&mut names).filter(|(_, name)| name.is_none()).collect();
+    let mut losers: Vec<(&Named<'_>, &mut Option<Arc<str>>)> = tools
+        .iter()
+        .zip(&mut names)
+        .filter(|(_, name)| name.is_none())
+        .collect();
     losers.sort_by_key(|(tool, _)| tool.tool);
     for (tool, name) in losers {
         *name = (0_u32..)
@@ -112,7 +132,11 @@ impl Contest {
 
 fn plain(tool: &Named<'_>, limits: NameLimits) -> String {
     let stem = stem(tool);
-    if stem.len() <= limits.max { stem } else { marked(&stem, tool.tool, 0, limits) }
+    if stem.len() <= limits.max {
+        stem
+    } else {
+        marked(&stem, tool.tool, 0, limits)
+    }
 }
 
 /// The whole name in legal characters, however long; ASCII only.
@@ -124,7 +148,13 @@ fn stem(tool: &Named<'_>) -> String {
         out.push_str(prefix);
         out.push_str("__");
     }
-    out.extend(own.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }));
+    out.extend(own.chars().map(|c| {
+        if c.is_ascii_alphanumeric() || c == '_' || c == '-' {
+            c
+        } else {
+            '_'
+        }
+    }));
     if own.is_empty() {
         out.push_str("tool");
     }

@@ -42,8 +42,17 @@ pub struct OperatorFacts<'a> {
 /// Decides an operator's call of a capability. Never asks.
 #[must_use]
 pub fn decide_operator(call: Call, facts: &OperatorFacts<'_>) -> Decision {
-    let OperatorFacts { capability, surface, epoch } = *facts;
-    let CapabilityFact { surfaces, access, risk, effect } = capability;
+    let OperatorFacts {
+        capability,
+        surface,
+        epoch,
+    } = *facts;
+    let CapabilityFact {
+        surfaces,
+        access,
+        risk,
+        effect,
+    } = capability;
     let code = verdict(&call, surfaces, access, surface);
     if matches!(code, ReasonCode::RoleAllows) {
         return Decision::Allow(Permit {
@@ -57,7 +66,15 @@ pub fn decide_operator(call: Call, facts: &OperatorFacts<'_>) -> Decision {
             snapshot: None,
         });
     }
-    Decision::Deny(Denial { call, reason: Reason::new(code), risk, effect, approval: None, epoch, snapshot: None })
+    Decision::Deny(Denial {
+        call,
+        reason: Reason::new(code),
+        risk,
+        effect,
+        approval: None,
+        epoch,
+        snapshot: None,
+    })
 }
 
 fn verdict(call: &Call, surfaces: &[Surface], access: Access, surface: Surface) -> ReasonCode {
@@ -68,7 +85,10 @@ fn verdict(call: &Call, surfaces: &[Surface], access: Access, surface: Surface) 
     if call.principal.is_admin() {
         return ReasonCode::RoleAllows;
     }
-    let own = call.principal.bound_agent().is_some_and(|bound| call.agent.is_none_or(|named| named == bound));
+    let own = call
+        .principal
+        .bound_agent()
+        .is_some_and(|bound| call.agent.is_none_or(|named| named == bound));
     match access {
         Access::Agent if own => ReasonCode::RoleAllows,
         Access::Agent | Access::Admin | Access::Approval => ReasonCode::RoleDenies,

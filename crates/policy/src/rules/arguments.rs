@@ -20,19 +20,35 @@ pub(crate) enum Kind {
     Kind,
 }
 
-/// What reading gave.
-pub(crate) enum Read {
+/// What stands at a pointer, read as a kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Read<'a> {
     /// There is nothing, or null.
     Nothing,
-    /// A value.
-    Value(RestrictedExpression),
     /// There is something of another type.
     OtherType,
+    /// A text, or the name of a type.
+    Text(&'a str),
+    /// Texts: a string, or an array of nothing but strings.
+    Texts(&'a Value),
+    /// An integer.
+    Integer(i64),
+    /// A number in ten-thousandths.
+    Number(i64),
+    /// A boolean.
+    Flag(bool),
 }
 
 impl Kind {
     /// All of them.
-    pub(crate) const ALL: [Self; 6] = [Self::Text, Self::Texts, Self::Integer, Self::Number, Self::Flag, Self::Kind];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Text,
+        Self::Texts,
+        Self::Integer,
+        Self::Number,
+        Self::Flag,
+        Self::Kind,
+    ];
 
     /// Its name in `context.arguments`.
     pub(crate) const fn field(self) -> &'static str {
@@ -64,38 +80,56 @@ impl Kind {
     }
 
     /// Reads what stands at a pointer.
-    pub(crate) fn read(self, arguments: &Value, pointer: &str) -> Read {
-        let Some(value) = arguments.pointer(pointer) else { return Read::Nothing };
-        if matches!(self, Self::Kind) {
-            return Read::Value(RestrictedExpression::new_string(type_name(value).to_owned()));
-        }
+    pub(crate) fn read<'a>(self, arguments: &'a Value, pointer: &str) -> Read<'a> {
+        let Some(value) = arguments.pointer(pointer) else {
+            return Read::Nothing;
+        };
         match (self, value) {
+            (Self::Kind, _) => Read::Text(type_name(value)),
             (_, Value::Null) => Read::Nothing,
-            (Self::Text, Value::String(text)) => Read::Value(RestrictedExpression::new_string(text.clone())),
-            (Self::Texts, Value::String(text)) => Read::Value(set([text])),
-            (Self::Texts, Value::Array(items)) => {
-                let texts: Option<Vec<&String>> = items.iter().map(string).collect();
-                texts.map_or(Read::OtherType, |texts| Read::Value(set(texts)))
-            }
-            (Self::Integer, Value::Number(number)) => {
-                integer(number).map_or(Read::OtherType, |n| Read::Value(RestrictedExpression::new_long(n)))
-            }
-            (Self::Number, Value::Number(number)) => Read::Value(RestrictedExpression::new_decimal(decimal(number))),
-            (Self::Flag, Value::Bool(flag)) => Read::Value(RestrictedExpression::new_bool(*flag)),
-            (Self::Text | Self::Texts | Self::Integer | Self::Number | Self::Flag | Self::Kind, _) => Read::OtherType,
+            (Self::Text, Value::String(text)) => Read::Text(text),
+            (Self::Texts, Value::String(_)) => Read::Texts(value),
+            (Self::Texts, Value::Array(items)) if items.iter().all(Value::is_string) => Read::Texts(value),
+            (Self::Integer, Value::Number(number)) => integer(number).map_or(Read::OtherType, Read::Integer),
+            (Self::Number, Value::Number(number)) => Read::Number(decimal(number)),
+            (Self::Flag, Value::Bool(flag)) => Read::Flag(*flag),
+            (Self::Text | Self::Texts | Self::Integer | Self::Number | Self::Flag, _) => Read::OtherType,
         }
     }
 }
 
-fn set<'a>(texts: impl IntoIterator<Item = &'a String>) -> RestrictedExpression {
-    RestrictedExpression::new_set(texts.into_iter().map(|text| RestrictedExpression::new_string(text.clone())))
+impl<'a> Read<'a> {
+    /// Whether there is a value of the kind: what `hasTag` says.
+    pub(crate) const fn is_there(&self) -> bool {
+        match self {
+            Self::Nothing | Self::OtherType => false,
+            Self::Text(_) | Self::Texts(_) | Self::Integer(_) | Self::Number(_) | Self::Flag(_) => true,
+        }
+    }
+
+    /// As Cedar takes it; none when there is nothing of the kind.
+    pub(crate) fn expression(self) -> Option<RestrictedExpression> {
+        Some(match self {
+            Self::Nothing | Self::OtherType => return None,
+            Self::Text(text) => RestrictedExpression::new_string(text.to_owned()),
+            Self::Texts(value) => {
+                let text = |text: &str| RestrictedExpression::new_string(text.to_owned());
+                RestrictedExpression::new_set(texts(value).map(text))
+            }
+            Self::Integer(number) => RestrictedExpression::new_long(number),
+            Self::Number(scaled) => RestrictedExpression::new_decimal(written(scaled)),
+            Self::Flag(flag) => RestrictedExpression::new_bool(flag),
+        })
+    }
 }
 
-const fn string(value: &Value) -> Option<&String> {
-    match value {
-        Value::String(text) => Some(text),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => None,
-    }
+/// The strings of a string or an array.
+pub(crate) fn texts(value: &Value) -> impl Iterator<Item = &str> {
+    let many = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    value
+        .as_str()
+        .into_iter()
+        .chain(many.iter().filter_map(Value::as_str))
 }
 
 const fn type_name(value: &Value) -> &'static str {
@@ -121,52 +155,73 @@ fn integer(number: &Number) -> Option<i64> {
     if float.fract() != 0.0 {
         return None;
     }
-    #[expect(clippy::cast_possible_truncation, reason = "a float-to-int `as` saturates, which is what is wanted here")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a float-to-int `as` saturates, which is what is wanted here"
+    )]
     let nearest = float as i64;
     Some(nearest)
 }
 
-/// Ten-thousandths in Cedar's decimal: its greatest value.
-const DECIMAL_MAX: i128 = 9_223_372_036_854_775_807;
-
-/// The text of a number as a Cedar decimal. Works on digits, so that 100.1 stays 100.1; what is lost is rounded away from zero, so
-/// that no limit is slipped under by a hair.
-fn decimal(number: &Number) -> String {
-    let text = number.to_string();
-    let (negative, digits) = text.strip_prefix('-').map_or((false, text.as_str()), |rest| (true, rest));
-    let scaled = scaled(digits).min(DECIMAL_MAX);
-    let sign = if negative && scaled > 0 { "-" } else { "" };
-    format!("{sign}{}.{:04}", scaled / 10_000, scaled % 10_000)
+/// A number in the ten-thousandths Cedar's decimal counts in.
+fn decimal(number: &Number) -> i64 {
+    number
+        .as_i64()
+        .and_then(|whole| whole.checked_mul(10_000))
+        .unwrap_or_else(|| ten_thousandths(&number.to_string()))
 }
 
-fn scaled(digits: &str) -> i128 {
+/// Works on digits, so that 100.1 stays 100.1; what is lost is rounded away from zero, so that no limit is slipped under by a hair.
+pub(crate) fn ten_thousandths(text: &str) -> i64 {
+    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+    let scaled = scaled(digits);
+    if negative { -scaled } else { scaled }
+}
+
+fn scaled(digits: &str) -> i64 {
     let (mantissa, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(if exponent.starts_with('-') { i32::MIN } else { i32::MAX });
+    let exponent: i32 = exponent.parse().unwrap_or(if exponent.starts_with('-') {
+        i32::MIN
+    } else {
+        i32::MAX
+    });
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let all: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
     // The place of the point after scaling by ten thousand.
-    let point = i64::try_from(whole.len()).unwrap_or(i64::MAX).saturating_add(i64::from(exponent)).saturating_add(4);
-    let mut value: i128 = 0;
+    let point = i64::try_from(whole.len())
+        .unwrap_or(i64::MAX)
+        .saturating_add(i64::from(exponent))
+        .saturating_add(4);
+    let mut value: i64 = 0;
     for place in 0..point.clamp(0, 64) {
-        let digit = usize::try_from(place).ok().and_then(|i| all.get(i)).map_or(0, |b| i128::from(b.saturating_sub(b'0')));
+        let digit = usize::try_from(place)
+            .ok()
+            .and_then(|i| all.get(i))
+            .map_or(0, |b| i64::from(b.saturating_sub(b'0')));
         value = value.saturating_mul(10).saturating_add(digit);
-        if value > DECIMAL_MAX {
-            return DECIMAL_MAX;
-        }
     }
     let kept = usize::try_from(point.max(0)).unwrap_or(usize::MAX);
     let lost = all.iter().skip(kept).any(|digit| *digit != b'0');
     if lost { value.saturating_add(1) } else { value }
 }
 
+/// Ten-thousandths as Cedar's `decimal` takes them.
+fn written(scaled: i64) -> String {
+    let sign = if scaled < 0 { "-" } else { "" };
+    let magnitude = scaled.unsigned_abs();
+    format!("{sign}{}.{:04}", magnitude / 10_000, magnitude % 10_000)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Number, Value};
 
-    use super::{decimal, integer};
+    use super::{decimal, integer, written};
 
     fn number(text: &str) -> Number {
-        let Ok(Value::Number(number)) = serde_json::from_str(text) else { panic!("{text} is a number") };
+        let Ok(Value::Number(number)) = serde_json::from_str(text) else {
+            panic!("{text} is a number")
+        };
         number
     }
 
@@ -183,10 +238,11 @@ mod tests {
             ("1e300", "922337203685477.5807"),
             ("-1e300", "-922337203685477.5807"),
             ("18446744073709551615", "922337203685477.5807"),
+            ("-9223372036854775808", "-922337203685477.5807"),
             ("1.5e3", "1500.0000"),
             ("92233720368547.5", "92233720368547.5000"),
         ] {
-            assert_eq!(decimal(&number(text)), want, "{text}");
+            assert_eq!(written(decimal(&number(text))), want, "{text}");
         }
     }
 

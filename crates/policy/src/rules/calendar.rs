@@ -24,15 +24,30 @@ pub(super) fn weekday(at: Timestamp) -> &'static str {
 }
 
 /// All weekdays.
-pub(super) const WEEKDAYS: &[&str] = &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+pub(super) const WEEKDAYS: &[&str] = &[
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+];
 
 /// The instant in the form Cedar's `datetime` takes, to the millisecond, held within the years 0001 to 9999.
 pub(super) fn instant(at: Timestamp) -> String {
-    let micros = at.micros().clamp(-62_135_596_800_000_000, 253_402_300_799_999_999);
+    let micros = at
+        .micros()
+        .clamp(-62_135_596_800_000_000, 253_402_300_799_999_999);
     let (days, rest) = (micros.div_euclid(DAY_MICROS), micros.rem_euclid(DAY_MICROS));
     let (year, month, day) = date(days);
     let millis = rest / 1_000;
-    let (h, m, s, ms) = (millis / 3_600_000, millis / 60_000 % 60, millis / 1_000 % 60, millis % 1_000);
+    let (h, m, s, ms) = (
+        millis / 3_600_000,
+        millis / 60_000 % 60,
+        millis / 1_000 % 60,
+        millis % 1_000,
+    );
     format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}.{ms:03}Z")
 }
 
@@ -46,7 +61,11 @@ fn date(days: i64) -> (i64, i64, i64) {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let march_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    let month = if march_month < 10 {
+        march_month + 3
+    } else {
+        march_month - 9
+    };
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
@@ -67,7 +86,11 @@ mod tests {
             (i64::MAX, "9999-12-31T23:59:59.999Z", 4, "sunday"),
         ] {
             let at = Timestamp::from_micros(micros);
-            assert_eq!((instant(at).as_str(), hour(at), weekday(at)), (want_instant, want_hour, want_weekday), "{micros}");
+            assert_eq!(
+                (instant(at).as_str(), hour(at), weekday(at)),
+                (want_instant, want_hour, want_weekday),
+                "{micros}"
+            );
         }
     }
 }

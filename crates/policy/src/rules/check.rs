@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use cedar_policy::ffi::DetailedError;
-use cedar_policy::{Effect, Policy, PolicyId, PolicySet, Template, ValidationMode, ValidationWarning, Validator};
+use cedar_policy::{
+    Effect, Policy, PolicyId, PolicySet, Template, ValidationMode, ValidationWarning, Validator,
+};
 use std::str::FromStr;
 
-use super::residual::Residual;
-use super::settled::{Test, forbid_when};
+use super::condition::{Test, forbid_when, plain, scope};
+use super::residual::{Left, Residual};
 use super::shape::{Finding, shape};
 use super::{Rule, RuleEffect, RuleProblem, RuleSource};
 
@@ -22,8 +24,11 @@ pub(super) fn check(source: &RuleSource, validator: &Validator) -> Result<Rule, 
     let mut problems = annotations(&report, &policy);
     problems.extend(validate(&report, &policy, validator));
     if matches!(policy.effect(), Effect::Permit) {
-        problems.push(report.near("permit", "`permit` gives nothing here: only a grant gives, rules take away; write `forbid` for what \
-                                   must not be, or remove the rule and grant the tool"));
+        problems.push(report.near(
+            "permit",
+            "`permit` gives nothing here: only a grant gives, rules take away; write `forbid` for what \
+                                   must not be, or remove the rule and grant the tool",
+        ));
     }
     let Ok(tree) = policy.to_pst() else {
         problems.push(report.near("", "the rule is not understood; write it differently"));
@@ -33,22 +38,46 @@ pub(super) fn check(source: &RuleSource, validator: &Validator) -> Result<Rule, 
     problems.extend(shape.findings.iter().map(|finding| report.finding(finding)));
     if !problems.is_empty() {
         problems.sort_by_key(|problem| (problem.line, problem.column));
+        problems.dedup();
         return Err(problems);
     }
     let compiled = || -> Option<Rule> {
-        let mut tests = Test::of_scope(tree.body())?;
+        let mut tests = scope(tree.body())?;
         for condition in &shape.settled {
-            tests.push(Test::of(condition)?);
+            tests.push(Test::settled(condition)?);
         }
         let residual = if shape.residual.is_empty() {
             None
         } else {
-            Some(Residual { policy: forbid_when(&source.id, &shape.residual)?, reads: shape.reads.clone() })
+            let left = match shape
+                .residual
+                .iter()
+                .map(|condition| plain(condition))
+                .collect::<Option<Vec<Test>>>()
+            {
+                Some(tests) => Left::Plain(tests),
+                None => Left::Cedar(Box::new(forbid_when(&source.id, &shape.residual)?)),
+            };
+            Some(Residual {
+                left,
+                reads: shape.reads.clone(),
+            })
         };
         let (tool, who) = tests.into_iter().partition(Test::of_tool);
-        Some(Rule { id: source.id.clone(), effect, who, tool, residual })
+        Some(Rule {
+            id: source.id.clone(),
+            effect,
+            who,
+            tool,
+            residual,
+        })
     };
-    compiled().ok_or_else(|| vec![report.near("", "the rule cannot be prepared; write its conditions in a simpler way")])
+    compiled().ok_or_else(|| {
+        vec![report.near(
+            "",
+            "the rule cannot be prepared; write its conditions in a simpler way",
+        )]
+    })
 }
 
 /// Makes problems of one rule.
@@ -82,8 +111,16 @@ impl Report<'_> {
     /// What Cedar says, on one line.
     fn cedar(&self, error: &DetailedError) -> RuleProblem {
         let offset = error.source_locations.first().map_or(0, |label| label.loc.start);
-        let mut message = error.message.split('\n').map(str::trim).collect::<Vec<_>>().join(" ");
-        let label = error.source_locations.first().and_then(|label| label.label.as_deref());
+        let mut message = error
+            .message
+            .split('\n')
+            .map(str::trim)
+            .collect::<Vec<_>>()
+            .join(" ");
+        let label = error
+            .source_locations
+            .first()
+            .and_then(|label| label.label.as_deref());
         for more in [label, error.help.as_deref()].into_iter().flatten() {
             message.push_str("; ");
             message.push_str(more);
@@ -100,12 +137,21 @@ fn parse(report: &Report<'_>) -> Result<Policy, Vec<RuleProblem>> {
         Ok(policy) => Ok(policy),
         Err(errors) => {
             if Template::parse(None, &*source.text).is_ok_and(|template| template.slots().next().is_some()) {
-                return Err(vec![report.near("?", "a template with slots is not a rule; name the agent or tool it is for")]);
+                return Err(vec![report.near(
+                    "?",
+                    "a template with slots is not a rule; name the agent or tool it is for",
+                )]);
             }
             if PolicySet::from_str(&source.text).is_ok_and(|set| set.num_of_policies() != 1) {
-                return Err(vec![report.near("", "a rule is exactly one policy; give each its own entry and id")]);
+                return Err(vec![report.near(
+                    "",
+                    "a rule is exactly one policy; give each its own entry and id",
+                )]);
             }
-            Err(errors.iter().map(|error| report.cedar(&DetailedError::from(error))).collect())
+            Err(errors
+                .iter()
+                .map(|error| report.cedar(&DetailedError::from(error)))
+                .collect())
         }
     }
 }
@@ -123,10 +169,16 @@ fn annotations(report: &Report<'_>, policy: &Policy) -> Vec<RuleProblem> {
         match key {
             "id" if value != &*report.source.id => problems.push(report.near(
                 "@id",
-                format!("`@id(\"{value}\")` is not the rule's id; leave it out or write `@id(\"{}\")`", report.source.id),
+                format!(
+                    "`@id(\"{value}\")` is not the rule's id; leave it out or write `@id(\"{}\")`",
+                    report.source.id
+                ),
             )),
             "effect" if value != "ask" => {
-                problems.push(report.near("@effect", "the only effect to write is `@effect(\"ask\")`; without it the rule denies"));
+                problems.push(report.near(
+                    "@effect",
+                    "the only effect to write is `@effect(\"ask\")`; without it the rule denies",
+                ));
             }
             "id" | "effect" | "description" => {}
             other => problems.push(report.near(
@@ -139,13 +191,24 @@ fn annotations(report: &Report<'_>, policy: &Policy) -> Vec<RuleProblem> {
 }
 
 fn validate(report: &Report<'_>, policy: &Policy, validator: &Validator) -> Vec<RuleProblem> {
-    let Ok(set) = PolicySet::from_policies([policy.clone()]) else { return Vec::new() };
+    let Ok(set) = PolicySet::from_policies([policy.clone()]) else {
+        return Vec::new();
+    };
     let result = validator.validate(&set, ValidationMode::Strict);
-    let mut problems: Vec<RuleProblem> =
-        result.validation_errors().map(|error| report.cedar(&DetailedError::from(error))).collect();
+    let mut problems: Vec<RuleProblem> = result
+        .validation_errors()
+        .map(|error| report.cedar(&DetailedError::from(error)))
+        .collect();
     if problems.is_empty() {
-        let impossible = result.validation_warnings().filter(|w| matches!(w, ValidationWarning::ImpossiblePolicy(_)));
-        problems.extend(impossible.map(|_| report.near("", "the rule can never apply; correct its conditions or remove it")));
+        let impossible = result
+            .validation_warnings()
+            .filter(|w| matches!(w, ValidationWarning::ImpossiblePolicy(_)));
+        problems.extend(impossible.map(|_| {
+            report.near(
+                "",
+                "the rule can never apply; correct its conditions or remove it",
+            )
+        }));
     }
     problems
 }
@@ -162,7 +225,12 @@ pub(super) fn ids(sources: &[RuleSource]) -> Vec<RuleProblem> {
         } else {
             continue;
         };
-        problems.push(RuleProblem { rule: Arc::clone(&source.id), line: 1, column: 1, message: message.into() });
+        problems.push(RuleProblem {
+            rule: Arc::clone(&source.id),
+            line: 1,
+            column: 1,
+            message: message.into(),
+        });
     }
     problems
 }

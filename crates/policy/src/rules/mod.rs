@@ -10,15 +10,15 @@ use domain::Digest;
 mod arguments;
 mod calendar;
 mod check;
+mod condition;
 mod residual;
 mod scene;
-mod settled;
 mod shape;
 mod subject;
 mod vocabulary;
 
+use condition::{Failed, Situation, Test, all};
 use residual::Residual;
-use settled::{Situation, Test};
 use vocabulary::Vocabulary;
 
 pub(crate) use residual::{CallView, ResidualSet, Word};
@@ -52,7 +52,11 @@ pub struct RuleProblem {
 
 impl fmt::Display for RuleProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rule `{}`, line {}, column {}: {}", self.rule, self.line, self.column, self.message)
+        write!(
+            f,
+            "rule `{}`, line {}, column {}: {}",
+            self.rule, self.line, self.column, self.message
+        )
     }
 }
 
@@ -76,7 +80,12 @@ impl RuleSet {
             return Ok(Self::empty());
         }
         let Some((vocabulary, schema)) = Vocabulary::load() else {
-            return Err(vec![RuleProblem { rule: "".into(), line: 1, column: 1, message: "the rule schema is broken".into() }]);
+            return Err(vec![RuleProblem {
+                rule: "".into(),
+                line: 1,
+                column: 1,
+                message: "the rule schema is broken".into(),
+            }]);
         };
         let validator = Validator::new(schema);
         let mut problems = check::ids(sources);
@@ -92,19 +101,29 @@ impl RuleSet {
             return Err(problems);
         }
         rules.sort_by(|a, b| a.id.cmp(&b.id));
-        Ok(Self(Some(Arc::new(Compiled { digest: digest(sources), vocabulary: Arc::new(vocabulary), rules }))))
+        Ok(Self(Some(Arc::new(Compiled {
+            digest: digest(sources),
+            vocabulary: Arc::new(vocabulary),
+            rules,
+        }))))
     }
 
     /// The digest of the enabled rules' ids and texts.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        self.0.as_ref().map_or_else(|| digest(&[]), |compiled| compiled.digest)
+        self.0
+            .as_ref()
+            .map_or_else(|| digest(&[]), |compiled| compiled.digest)
     }
 
     /// The ids of the enabled rules, sorted.
     #[must_use]
     pub fn ids(&self) -> Vec<Arc<str>> {
-        self.0.iter().flat_map(|compiled| &compiled.rules).map(|rule| rule.id.clone()).collect()
+        self.0
+            .iter()
+            .flat_map(|compiled| &compiled.rules)
+            .map(|rule| rule.id.clone())
+            .collect()
     }
 
     /// The rules that can matter to one who acts.
@@ -161,9 +180,20 @@ pub(crate) struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     fn new(compiled: Option<&'a Compiled>, who: &'a Who) -> Self {
-        let mut bench = Self { compiled, who, by_name: HashMap::new(), any_name: Vec::new(), sets: HashMap::new() };
+        let mut bench = Self {
+            compiled,
+            who,
+            by_name: HashMap::new(),
+            any_name: Vec::new(),
+            sets: HashMap::new(),
+        };
         let Some(compiled) = compiled else { return bench };
-        let nothing = ToolSubject { name: "", namespace: None, risk: domain::Risk::Low, effect: domain::Effect::ReadOnly };
+        let nothing = ToolSubject {
+            name: "",
+            namespace: None,
+            risk: domain::Risk::Low,
+            effect: domain::Effect::ReadOnly,
+        };
         let situation = Situation::new(who, nothing, &compiled.vocabulary);
         for (at, rule) in compiled.rules.iter().enumerate() {
             // A test of who acts is a plain comparison, which cannot fail; if it did, the rule would be kept and fail per tool.
@@ -181,16 +211,19 @@ impl<'a> Bench<'a> {
     /// Asks the rules about a tool.
     pub(crate) fn settle(&mut self, tool: ToolSubject<'_>) -> Settled {
         let mut settled = Settled::default();
-        let Some(compiled) = self.compiled else { return settled };
+        let Some(compiled) = self.compiled else {
+            return settled;
+        };
         let situation = Situation::new(self.who, tool, &compiled.vocabulary);
         let named = self.by_name.get(tool.name).map_or(&[][..], Vec::as_slice);
         let mut left: Vec<usize> = Vec::new();
         for at in self.any_name.iter().chain(named) {
-            let Some(rule) = compiled.rules.get(*at) else { continue };
-            let verdict = rule.tool.iter().try_fold(true, |all, test| Ok(all && test.holds(&situation)?));
-            let slot = match (verdict, &rule.residual, rule.effect) {
+            let Some(rule) = compiled.rules.get(*at) else {
+                continue;
+            };
+            let slot = match (all(&rule.tool, &situation), &rule.residual, rule.effect) {
                 (Ok(false), ..) => continue,
-                (Err(settled::Failed), ..) => &mut settled.fails,
+                (Err(Failed), ..) => &mut settled.fails,
                 (Ok(true), Some(_), _) => {
                     left.push(*at);
                     continue;
@@ -227,7 +260,11 @@ impl<'a> Bench<'a> {
 }
 
 fn digest(sources: &[RuleSource]) -> Digest {
-    let mut enabled: Vec<(&str, &str)> = sources.iter().filter(|s| s.enabled).map(|s| (&*s.id, &*s.text)).collect();
+    let mut enabled: Vec<(&str, &str)> = sources
+        .iter()
+        .filter(|s| s.enabled)
+        .map(|s| (&*s.id, &*s.text))
+        .collect();
     enabled.sort_unstable();
     let mut bytes = Vec::new();
     for field in enabled.into_iter().flat_map(|(id, text)| [id, text]) {

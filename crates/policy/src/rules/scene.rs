@@ -13,7 +13,8 @@ pub(super) fn context(who: &Who, reads: &Reads) -> Vec<(String, RestrictedExpres
     let mut fields = Vec::new();
     if reads.caller {
         // Two distinct names cannot collide, so this record is always made.
-        let caller = RestrictedExpression::new_record([text("kind", who.caller_kind), text("id", &who.caller_id)]);
+        let caller =
+            RestrictedExpression::new_record([text("kind", who.caller_kind), text("id", &who.caller_id)]);
         fields.extend(caller.ok().map(|caller| ("caller".to_owned(), caller)));
     }
     if reads.channel {
@@ -23,12 +24,29 @@ pub(super) fn context(who: &Who, reads: &Reads) -> Vec<(String, RestrictedExpres
 }
 
 /// The request.
-pub(super) fn request(vocabulary: &Vocabulary, who: &Who, tool: &ToolSubject<'_>, context: Context) -> Option<Request> {
-    Request::new(vocabulary.agent(who), vocabulary.action.clone(), vocabulary.tool(tool), context, None).ok()
+pub(super) fn request(
+    vocabulary: &Vocabulary,
+    who: &Who,
+    tool: &ToolSubject<'_>,
+    context: Context,
+) -> Option<Request> {
+    Request::new(
+        vocabulary.agent(who),
+        vocabulary.action.clone(),
+        vocabulary.tool(tool),
+        context,
+        None,
+    )
+    .ok()
 }
 
 /// The agent and the tool, as far as they are read.
-pub(super) fn entities(vocabulary: &Vocabulary, who: &Who, tool: &ToolSubject<'_>, reads: &Reads) -> Option<Vec<Entity>> {
+pub(super) fn entities(
+    vocabulary: &Vocabulary,
+    who: &Who,
+    tool: &ToolSubject<'_>,
+    reads: &Reads,
+) -> Option<Vec<Entity>> {
     let mut entities = Vec::new();
     if reads.principal {
         let attributes = HashMap::from([text("handle", &who.handle), text("id", &who.id)]);
@@ -42,12 +60,22 @@ pub(super) fn entities(vocabulary: &Vocabulary, who: &Who, tool: &ToolSubject<'_
             ("effect", Field::ToolEffect),
             ("kind", Field::ToolKind),
         ];
-        let attributes = fields.map(|(name, field)| text(name, field.of(who, tool))).into_iter().collect();
+        let attributes = fields
+            .map(|(name, field)| text(name, field.of(who, tool)))
+            .into_iter()
+            .collect();
         let mut parents = HashSet::new();
         if let Some(namespace) = tool.namespace {
             let connection = vocabulary.connection(namespace);
             parents.insert(connection.clone());
-            entities.push(Entity::new(connection, HashMap::from([text("namespace", namespace)]), HashSet::new()).ok()?);
+            entities.push(
+                Entity::new(
+                    connection,
+                    HashMap::from([text("namespace", namespace)]),
+                    HashSet::new(),
+                )
+                .ok()?,
+            );
         }
         entities.push(Entity::new(vocabulary.tool(tool), attributes, parents).ok()?);
     }

@@ -97,23 +97,39 @@ pub(super) fn shape(policy: &Template) -> Shape {
 /// The conditions that must all hold for this one to hold (or, negated, to fail).
 fn split(expr: &Arc<Expr>, negated: bool, out: &mut Vec<Arc<Expr>>) {
     match &**expr {
-        Expr::BinaryOp { op: BinaryOp::And, left, right } if !negated => {
+        Expr::BinaryOp {
+            op: BinaryOp::And,
+            left,
+            right,
+        } if !negated => {
             split(left, false, out);
             split(right, false, out);
         }
-        Expr::BinaryOp { op: BinaryOp::Or, left, right } if negated => {
+        Expr::BinaryOp {
+            op: BinaryOp::Or,
+            left,
+            right,
+        } if negated => {
             split(left, true, out);
             split(right, true, out);
         }
-        Expr::UnaryOp { op: UnaryOp::Not, expr } => split(expr, !negated, out),
-        _ if negated => out.push(Arc::new(Expr::UnaryOp { op: UnaryOp::Not, expr: expr.clone() })),
+        Expr::UnaryOp {
+            op: UnaryOp::Not,
+            expr,
+        } => split(expr, !negated, out),
+        _ if negated => out.push(Arc::new(Expr::UnaryOp {
+            op: UnaryOp::Not,
+            expr: expr.clone(),
+        })),
         _ => out.push(expr.clone()),
     }
 }
 
 /// The field an expression reads.
 pub(super) fn field(expr: &Expr) -> Option<Field> {
-    let Expr::GetAttr { expr, attr } = expr else { return None };
+    let Expr::GetAttr { expr, attr } = expr else {
+        return None;
+    };
     match (&**expr, attr.as_str()) {
         (Expr::Var(Var::Principal), "handle") => Some(Field::AgentHandle),
         (Expr::Var(Var::Principal), "id") => Some(Field::AgentId),
@@ -137,7 +153,13 @@ pub(super) fn literal(expr: &Expr) -> Option<&str> {
     }
 }
 
-fn context_field(expr: &Expr) -> Option<&str> {
+/// The argument that `bag.hasTag(pointer)` or `bag.getTag(pointer)` reads.
+pub(super) fn argument<'e>(bag: &Expr, pointer: &'e Expr) -> Option<(Kind, &'e str)> {
+    Some((bag_kind(bag)?, literal(pointer)?))
+}
+
+/// The field of the context an expression reads.
+pub(super) fn context_field(expr: &Expr) -> Option<&str> {
     match expr {
         Expr::GetAttr { expr, attr } if matches!(**expr, Expr::Var(Var::Context)) => Some(attr),
         _ => None,
@@ -146,11 +168,19 @@ fn context_field(expr: &Expr) -> Option<&str> {
 
 fn visit(expr: &Expr, reads: &mut Reads, findings: &mut Vec<Finding>) {
     match expr {
-        Expr::BinaryOp { op: op @ (BinaryOp::GetTag | BinaryOp::HasTag), left, right } => {
-            argument(*op, left, right, reads, findings);
+        Expr::BinaryOp {
+            op: op @ (BinaryOp::GetTag | BinaryOp::HasTag),
+            left,
+            right,
+        } => {
+            visit_argument(*op, (left, right), reads, findings);
             return;
         }
-        Expr::BinaryOp { op: BinaryOp::Eq | BinaryOp::NotEq | BinaryOp::Contains, left, right } => {
+        Expr::BinaryOp {
+            op: BinaryOp::Eq | BinaryOp::NotEq | BinaryOp::Contains,
+            left,
+            right,
+        } => {
             check_words(left, right, findings);
             check_words(right, left, findings);
         }
@@ -178,12 +208,13 @@ fn visit(expr: &Expr, reads: &mut Reads, findings: &mut Vec<Finding>) {
     }
 }
 
-fn argument(op: BinaryOp, bag: &Expr, pointer: &Expr, reads: &mut Reads, findings: &mut Vec<Finding>) {
-    let kind = match bag {
-        Expr::GetAttr { expr, attr } if context_field(expr) == Some("arguments") => Kind::named(attr),
-        _ => None,
-    };
-    let Some(kind) = kind else {
+fn visit_argument(
+    op: BinaryOp,
+    (bag, pointer): (&Expr, &Expr),
+    reads: &mut Reads,
+    findings: &mut Vec<Finding>,
+) {
+    let Some(kind) = bag_kind(bag) else {
         findings.push(misread());
         return;
     };
@@ -198,10 +229,19 @@ fn argument(op: BinaryOp, bag: &Expr, pointer: &Expr, reads: &mut Reads, finding
     if !(pointer.is_empty() || pointer.starts_with('/')) {
         findings.push(Finding {
             near: format!("\"{pointer}\""),
-            message: format!("`{pointer}` is not a JSON pointer; write \"/{pointer}\" for the argument of that name"),
+            message: format!(
+                "`{pointer}` is not a JSON pointer; write \"/{pointer}\" for the argument of that name"
+            ),
         });
     }
     reads.arguments.entry(pointer.into()).or_default().insert(kind);
+}
+
+fn bag_kind(bag: &Expr) -> Option<Kind> {
+    match bag {
+        Expr::GetAttr { expr, attr } if context_field(expr) == Some("arguments") => Kind::named(attr),
+        _ => None,
+    }
 }
 
 fn misread() -> Finding {
@@ -228,7 +268,10 @@ fn check_words(subject: &Expr, compared: &Expr, findings: &mut Vec<Finding>) {
     for unknown in literals.into_iter().filter(|text| !words.contains(text)) {
         findings.push(Finding {
             near: format!("\"{unknown}\""),
-            message: format!("`{written}` is never \"{unknown}\"; it is one of {}", words.join(", ")),
+            message: format!(
+                "`{written}` is never \"{unknown}\"; it is one of {}",
+                words.join(", ")
+            ),
         });
     }
 }
@@ -236,7 +279,10 @@ fn check_words(subject: &Expr, compared: &Expr, findings: &mut Vec<Finding>) {
 fn children<'e>(expr: &'e Expr, findings: &mut Vec<Finding>) -> Vec<&'e Expr> {
     match expr {
         Expr::Literal(_) | Expr::Var(_) => Vec::new(),
-        Expr::UnaryOp { expr, .. } | Expr::GetAttr { expr, .. } | Expr::HasAttr { expr, .. } | Expr::Like { expr, .. } => {
+        Expr::UnaryOp { expr, .. }
+        | Expr::GetAttr { expr, .. }
+        | Expr::HasAttr { expr, .. }
+        | Expr::Like { expr, .. } => {
             vec![expr]
         }
         Expr::BinaryOp { left, right, .. } => vec![left, right],
@@ -245,11 +291,18 @@ fn children<'e>(expr: &'e Expr, findings: &mut Vec<Finding>) -> Vec<&'e Expr> {
             all.extend(in_expr.as_deref());
             all
         }
-        Expr::IfThenElse { cond, then_expr, else_expr } => vec![cond, then_expr, else_expr],
+        Expr::IfThenElse {
+            cond,
+            then_expr,
+            else_expr,
+        } => vec![cond, then_expr, else_expr],
         Expr::Set(items) => items.iter().map(|item| &**item).collect(),
         Expr::Record(fields) => fields.values().map(|value| &**value).collect(),
         _ => {
-            findings.push(Finding { near: String::new(), message: format!("`{expr}` is not understood here; write it differently") });
+            findings.push(Finding {
+                near: String::new(),
+                message: format!("`{expr}` is not understood here; write it differently"),
+            });
             Vec::new()
         }
     }

@@ -50,22 +50,30 @@ pub(crate) enum Field {
 impl<'a> ToolSubject<'a> {
     /// The id of its Cedar entity: a capability's id, or `<namespace>/<upstream name>`.
     pub(crate) fn uid(&self) -> String {
-        self.namespace.map_or_else(|| self.name.to_owned(), |namespace| format!("{namespace}/{}", self.name))
+        self.namespace.map_or_else(
+            || self.name.to_owned(),
+            |namespace| format!("{namespace}/{}", self.name),
+        )
     }
 
     /// Whether its entity has this id.
     pub(crate) fn is(&self, uid: &str) -> bool {
         match self.namespace {
             None => uid == self.name,
-            Some(namespace) => {
-                uid.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('/')).is_some_and(|name| name == self.name)
-            }
+            Some(namespace) => uid
+                .strip_prefix(namespace)
+                .and_then(|rest| rest.strip_prefix('/'))
+                .is_some_and(|name| name == self.name),
         }
     }
 
     /// `capability` or `connection`.
     pub(crate) const fn kind(&self) -> &'static str {
-        if self.namespace.is_some() { "connection" } else { "capability" }
+        if self.namespace.is_some() {
+            "connection"
+        } else {
+            "capability"
+        }
     }
 
     /// The namespace, empty for a capability.
@@ -101,7 +109,9 @@ impl Field {
             Self::ToolRisk => Some(&["low", "medium", "high"]),
             Self::ToolEffect => Some(&["read_only", "mutating"]),
             Self::ToolKind => Some(&["capability", "connection"]),
-            Self::AgentHandle | Self::AgentId | Self::CallerId | Self::ToolName | Self::ToolConnection => None,
+            Self::AgentHandle | Self::AgentId | Self::CallerId | Self::ToolName | Self::ToolConnection => {
+                None
+            }
         }
     }
 
@@ -124,7 +134,9 @@ impl Field {
     /// Whether it belongs to the tool rather than to who acts.
     pub(crate) const fn of_tool(self) -> bool {
         match self {
-            Self::ToolName | Self::ToolConnection | Self::ToolRisk | Self::ToolEffect | Self::ToolKind => true,
+            Self::ToolName | Self::ToolConnection | Self::ToolRisk | Self::ToolEffect | Self::ToolKind => {
+                true
+            }
             Self::AgentHandle | Self::AgentId | Self::CallerKind | Self::CallerId | Self::Channel => false,
         }
     }

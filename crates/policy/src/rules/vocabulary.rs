@@ -83,7 +83,10 @@ impl Vocabulary {
 
 /// A record attribute that is text.
 pub(crate) fn text(name: &str, value: &str) -> (String, RestrictedExpression) {
-    (name.to_owned(), RestrictedExpression::new_string(value.to_owned()))
+    (
+        name.to_owned(),
+        RestrictedExpression::new_string(value.to_owned()),
+    )
 }
 
 fn uid(kind: &EntityTypeName, id: &str) -> EntityUid {

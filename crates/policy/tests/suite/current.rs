@@ -6,12 +6,22 @@ use policy::{CallFacts, Decision, Effective, decide};
 use crate::world::{Built, World, tool};
 
 fn world(text: &str) -> World {
-    toml::from_str(&format!("connections = [{{ name = \"github\" }}]\ntools = [{{ id = \"github/read\" }}]\n{text}")).unwrap()
+    toml::from_str(&format!(
+        "connections = [{{ name = \"github\" }}]\ntools = [{{ id = \"github/read\" }}]\n{text}"
+    ))
+    .unwrap()
 }
 
 fn call(built: &Built, begun: &Effective, current: &Effective) -> Decision {
     let call = built.call(Target::Tool(tool("github/read")), "{}");
-    decide(begun, call, &CallFacts { current: Some(current), ..CallFacts::at(Timestamp::from_micros(0)) })
+    decide(
+        begun,
+        call,
+        &CallFacts {
+            current: Some(current),
+            ..CallFacts::at(Timestamp::from_micros(0))
+        },
+    )
 }
 
 // C03: what is revoked is gone at the next call. V062: nothing is gained in a run.
@@ -21,15 +31,30 @@ fn the_stricter_view_wins() {
     for (name, before, after, want) in [
         ("unchanged", allowed, allowed, "allow grant_allows"),
         ("the grant was revoked", allowed, "", "deny revoked"),
-        ("the grant now denies", allowed, r#"grants = [{ on = "github/read", says = "deny" }]"#, "deny grant_denies"),
-        ("the grant now asks", allowed, r#"grants = [{ on = "github/read", says = "ask" }]"#, "ask grant_asks"),
+        (
+            "the grant now denies",
+            allowed,
+            r#"grants = [{ on = "github/read", says = "deny" }]"#,
+            "deny grant_denies",
+        ),
+        (
+            "the grant now asks",
+            allowed,
+            r#"grants = [{ on = "github/read", says = "ask" }]"#,
+            "ask grant_asks",
+        ),
         (
             "a rule was added",
             allowed,
             "grants = [{ on = \"github/read\", says = \"allow\" }]\nrules = [{ id = \"stop\", text = \"forbid(principal, action, resource);\" }]",
             "deny rule_forbids",
         ),
-        ("the agent was disabled", allowed, "agent_enabled = false", "deny agent_disabled"),
+        (
+            "the agent was disabled",
+            allowed,
+            "agent_enabled = false",
+            "deny agent_disabled",
+        ),
         ("a grant was added", "", allowed, "deny no_grant"),
         (
             "a grant stopped asking",
@@ -41,7 +66,11 @@ fn the_stricter_view_wins() {
         let built = world(before).build();
         let (begun, current) = (built.compose(), world(after).compose());
         let decision = call(&built, &begun, &current);
-        assert_eq!(format!("{} {}", decision.as_str(), decision.reason().code), want, "{name}");
+        assert_eq!(
+            format!("{} {}", decision.as_str(), decision.reason().code),
+            want,
+            "{name}"
+        );
     }
 }
 
@@ -49,7 +78,10 @@ fn the_stricter_view_wins() {
 fn what_was_removed_is_revoked() {
     let built = world(r#"grants = [{ on = "github/read", says = "allow" }]"#).build();
     let empty = World::default().compose();
-    assert_eq!(call(&built, &built.compose(), &empty).reason().code.as_str(), "revoked");
+    assert_eq!(
+        call(&built, &built.compose(), &empty).reason().code.as_str(),
+        "revoked"
+    );
 }
 
 #[test]
@@ -58,8 +90,13 @@ fn a_permit_is_of_the_current_epoch_and_the_runs_snapshot() {
     let built = changed.build();
     let begun = built.compose();
     changed.epoch = 7;
-    let Decision::Allow(permit) = call(&built, &begun, &changed.compose()) else { panic!("it is granted in both") };
-    assert_eq!((permit.epoch().0, permit.snapshot()), (7, Some(begun.snapshot().digest)));
+    let Decision::Allow(permit) = call(&built, &begun, &changed.compose()) else {
+        panic!("it is granted in both")
+    };
+    assert_eq!(
+        (permit.epoch().0, permit.snapshot()),
+        (7, Some(begun.snapshot().digest))
+    );
 }
 
 #[test]
@@ -74,6 +111,10 @@ fn a_view_answers_nobody_else() {
         let other = world(text).build();
         let call = other.call(Target::Tool(tool("github/read")), "{}");
         let decision = decide(&view, call, &CallFacts::at(Timestamp::from_micros(0)));
-        assert_eq!((decision.as_str(), decision.reason().code.as_str()), ("deny", "unknown_tool"), "{name}");
+        assert_eq!(
+            (decision.as_str(), decision.reason().code.as_str()),
+            ("deny", "unknown_tool"),
+            "{name}"
+        );
     }
 }

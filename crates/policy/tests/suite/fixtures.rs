@@ -59,7 +59,12 @@ fn check(text: &str) {
         world.extend(case.with.clone());
         let world: World = world.try_into().unwrap_or_else(|e| panic!("{}: {e}", case.name));
         let got = run(case, &world);
-        let want = format!("{} {} {}", case.expect, case.reason, case.rule.as_deref().unwrap_or("-"));
+        let want = format!(
+            "{} {} {}",
+            case.expect,
+            case.reason,
+            case.rule.as_deref().unwrap_or("-")
+        );
         if got != want {
             failures.push(format!("{}: expected {want}, got {got}", case.name));
         }
@@ -88,14 +93,23 @@ fn run(case: &Case, world: &World) -> String {
         }
         other => panic!("no approval `{other}`"),
     };
-    let facts = CallFacts { approval: answer.as_ref(), stale: case.stale, ..CallFacts::at(now) };
+    let facts = CallFacts {
+        approval: answer.as_ref(),
+        stale: case.stale,
+        ..CallFacts::at(now)
+    };
     let explained = match &call.target {
         Target::Tool(tool) => Some(explain(&effective, Asked::Tool(tool), Some((&call, &facts)))),
         Target::Prompt { .. } | Target::Resource { .. } => None,
     };
     let decision = decide(&effective, call, &facts);
     if let Some(explained) = explained {
-        assert_eq!((explained.decision, &explained.reason), (decision.as_str(), decision.reason()), "{}", case.name);
+        assert_eq!(
+            (explained.decision, &explained.reason),
+            (decision.as_str(), decision.reason()),
+            "{}",
+            case.name
+        );
     }
     if let (Some(want), Decision::Allow(permit)) = (&case.permit, &decision) {
         let mut got = Vec::new();
@@ -104,7 +118,12 @@ fn run(case: &Case, world: &World) -> String {
         assert_eq!(got, *want, "{}", case.name);
     }
     let reason = decision.reason();
-    format!("{} {} {}", decision.as_str(), reason.code, reason.rule.as_deref().unwrap_or("-"))
+    format!(
+        "{} {} {}",
+        decision.as_str(),
+        reason.code,
+        reason.rule.as_deref().unwrap_or("-")
+    )
 }
 
 fn target(text: &str) -> Target {

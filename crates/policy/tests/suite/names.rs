@@ -17,13 +17,28 @@ fn single_names() {
     for (namespace, upstream, max, want) in [
         (Some("github"), "create_issue", 46, "github__create_issue"),
         (None, "create_issue", 46, "create_issue"),
-        (Some("github"), "issues.list/all é", 46, "github__issues_list_all__"),
+        (
+            Some("github"),
+            "issues.list/all é",
+            46,
+            "github__issues_list_all__",
+        ),
         (Some("github"), "", 46, "github__tool"),
         (Some("github"), long.as_str(), 46, cut.as_str()),
-        (Some("github"), &long[..56], 64, &format!("github__{}", &long[..56])),
+        (
+            Some("github"),
+            &long[..56],
+            64,
+            &format!("github__{}", &long[..56]),
+        ),
     ] {
         let namespace = namespace.map(|text| Namespace::new(text).unwrap());
-        let got = expose(namespace.as_ref(), upstream, id::<ConnectionId>("github"), NameLimits::new(max));
+        let got = expose(
+            namespace.as_ref(),
+            upstream,
+            id::<ConnectionId>("github"),
+            NameLimits::new(max),
+        );
         let is_cut = want.len() < got.len();
         assert!(got.starts_with(want) && got.len() <= max, "{upstream:?}: {got}");
         assert_eq!(is_cut, upstream.len() > 56, "{upstream:?}: {got}");
@@ -42,16 +57,27 @@ fn collisions() {
     let github = Namespace::new("github").unwrap();
     let named = |tools: &[&str]| -> Vec<String> {
         let tools: Vec<ToolRef> = tools.iter().map(|t| tool(t)).collect();
-        let named: Vec<Named<'_>> =
-            tools.iter().map(|tool| Named { tool, namespace: tool.connection().map(|_| &github) }).collect();
-        assign(&named, NameLimits::default()).iter().map(ToString::to_string).collect()
+        let named: Vec<Named<'_>> = tools
+            .iter()
+            .map(|tool| Named {
+                tool,
+                namespace: tool.connection().map(|_| &github),
+            })
+            .collect();
+        assign(&named, NameLimits::default())
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     };
     let lone = named(&["github/a.b"]);
     assert_eq!(lone, ["github__a_b"]);
     let both = named(&["github/a.b", "github/a_b", "github/A_B", "github/c"]);
     assert_eq!(both.last().unwrap(), "github__c");
     for name in &both[..3] {
-        assert!(name.to_ascii_lowercase().starts_with("github__a_b_") && name.len() == 20, "{name}");
+        assert!(
+            name.to_ascii_lowercase().starts_with("github__a_b_") && name.len() == 20,
+            "{name}"
+        );
     }
     // A capability keeps its name whatever an upstream calls its tools.
     let contested = named(&["github__a_b", "github/a.b"]);
@@ -62,9 +88,17 @@ fn collisions() {
 }
 
 fn tools() -> impl Strategy<Value = Vec<ToolRef>> {
-    let upstream = (prop::sample::select(&["github", "mail"][..]), "[aAb._ é-]{0,3}|[a]{40,60}");
-    let one = (upstream, any::<bool>())
-        .prop_map(|((connection, name), capability)| if capability { tool(&name) } else { tool(&format!("{connection}/{name}")) });
+    let upstream = (
+        prop::sample::select(&["github", "mail"][..]),
+        "[aAb._ é-]{0,3}|[a]{40,60}",
+    );
+    let one = (upstream, any::<bool>()).prop_map(|((connection, name), capability)| {
+        if capability {
+            tool(&name)
+        } else {
+            tool(&format!("{connection}/{name}"))
+        }
+    });
     prop::collection::hash_set(one, 1..40).prop_map(|set| set.into_iter().collect())
 }
 

@@ -30,7 +30,10 @@ fn role_table() {
             ("agent key, own agent", "agent_key", Some("helper")),
             ("agent key, other agent", "agent_key", Some("other")),
         ] {
-            let cells: Vec<String> = SURFACES.iter().map(|on| cell(access, declared, *on, (kind, agent))).collect();
+            let cells: Vec<String> = SURFACES
+                .iter()
+                .map(|on| cell(access, declared, *on, (kind, agent)))
+                .collect();
             writeln!(table, "  {who:<24}{}", cells.join("  ").trim_end()).unwrap();
         }
     }
@@ -43,12 +46,27 @@ fn cell(access: Access, declared: &[Surface], surface: Surface, who: (&str, Opti
     call.principal = principal(who.0, id::<AgentId>("helper"));
     call.agent = who.1.map(id);
     call.channel = Channel::Api;
-    let capability = CapabilityFact { surfaces: declared, access, risk: Risk::High, effect: Effect::Mutating };
-    let decision = decide_operator(call, &OperatorFacts { capability, surface, epoch: Epoch(1) });
+    let capability = CapabilityFact {
+        surfaces: declared,
+        access,
+        risk: Risk::High,
+        effect: Effect::Mutating,
+    };
+    let decision = decide_operator(
+        call,
+        &OperatorFacts {
+            capability,
+            surface,
+            epoch: Epoch(1),
+        },
+    );
     match &decision {
         Decision::Allow(permit) => assert!(permit.needs_intent() && permit.snapshot().is_none()),
         Decision::Ask(_) => panic!("operators are not asked to approve their own calls"),
         Decision::Deny(_) => {}
     }
-    format!("{:<24}", format!("{}: {} {}", surface, decision.as_str(), decision.reason().code))
+    format!(
+        "{:<24}",
+        format!("{}: {} {}", surface, decision.as_str(), decision.reason().code)
+    )
 }

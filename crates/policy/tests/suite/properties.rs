@@ -5,14 +5,24 @@ use std::collections::BTreeMap;
 use domain::{Answer, Target, Timestamp, ToolRef};
 use policy::{Asked, CallFacts, Effective, decide, explain};
 use proptest::option;
-use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
+use proptest::prelude::{
+    Just, ProptestConfig, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
+};
 use proptest::sample::select;
 
 use crate::world::{Built, ConnectionLine, GrantLine, RuleLine, ToolLine, TurnLine, World, approval, tool};
 
 const TOOLS: &[&str] = &[
-    "github/read", "github/write", "github/a.b", "github/a_b", "mine/anything", "mine/new", "theirs/anything", "nowhere/lost",
-    "list_runs", "resolve_approval",
+    "github/read",
+    "github/write",
+    "github/a.b",
+    "github/a_b",
+    "mine/anything",
+    "mine/new",
+    "theirs/anything",
+    "nowhere/lost",
+    "list_runs",
+    "resolve_approval",
 ];
 
 const RULES: &[&str] = &[
@@ -24,102 +34,178 @@ const RULES: &[&str] = &[
     r#"forbid(principal, action, resource) when { context.arguments.integer.hasTag("/n") && context.arguments.integer.getTag("/n") > 5 };"#,
     r#"@effect("ask") forbid(principal, action, resource) when { context.arguments.text.hasTag("/s") };"#,
     r#"@effect("ask") forbid(principal, action, resource) when { context.arguments.integer.hasTag("/n") && context.arguments.integer.getTag("/n") * 9 > 0 };"#,
+    r#"forbid(principal, action, resource) when { context.now.toTime() > duration("20h") && resource.risk != "low" };"#,
     r#"forbid(principal, action, resource is Tool in Connection::"github") when { context.hour > 12 };"#,
 ];
 
-const ARGUMENTS: &[&str] =
-    &["{}", r#"{"n": 3}"#, r#"{"n": 9}"#, r#"{"n": 9223372036854775807}"#, r#"{"n": "3", "s": "x"}"#, r#"{"s": null}"#, "[]"];
+const ARGUMENTS: &[&str] = &[
+    "{}",
+    r#"{"n": 3}"#,
+    r#"{"n": 9}"#,
+    r#"{"n": 9223372036854775807}"#,
+    r#"{"n": "3", "s": "x"}"#,
+    r#"{"s": null}"#,
+    "[]",
+];
 
 fn word(words: &'static [&'static str]) -> impl Strategy<Value = String> {
     select(words).prop_map(str::to_owned)
 }
 
 fn connection(name: &'static str, owner: &'static str) -> impl Strategy<Value = ConnectionLine> {
-    let flags = (prop::bool::weighted(0.9), prop::bool::weighted(0.9), prop::bool::weighted(0.9));
-    (flags, option::weighted(0.2, tools()), word(&["admit", "low_risk", "quarantine"])).prop_map(
-        move |((enabled, trusted, ready), allowed, accept)| ConnectionLine {
-            name: name.into(),
-            owner: owner.into(),
-            enabled,
-            trusted,
-            ready,
-            allowed: allowed.map(|tools| tools.iter().filter_map(|t| Some(t.split_once('/')?.1.to_owned())).collect()),
-            accept,
-        },
+    let flags = (
+        prop::bool::weighted(0.9),
+        prop::bool::weighted(0.9),
+        prop::bool::weighted(0.9),
+    );
+    (
+        flags,
+        option::weighted(0.2, tools()),
+        word(&["admit", "low_risk", "quarantine"]),
     )
+        .prop_map(
+            move |((enabled, trusted, ready), allowed, accept)| ConnectionLine {
+                name: name.into(),
+                owner: owner.into(),
+                enabled,
+                trusted,
+                ready,
+                allowed: allowed.map(|tools| {
+                    tools
+                        .iter()
+                        .filter_map(|t| Some(t.split_once('/')?.1.to_owned()))
+                        .collect()
+                }),
+                accept,
+            },
+        )
 }
 
 fn tool_line(id: &'static str) -> impl Strategy<Value = ToolLine> {
-    let state = prop_oneof![6 => Just("pinned"), 1 => Just("quarantined"), 1 => Just("gone"), 1 => Just("unusable")];
-    (word(&["low", "medium", "high"]), word(&["read_only", "mutating"]), state, option::of(any::<bool>()), any::<bool>()).prop_map(
-        move |(risk, effect, state, read_only_hint, seen)| ToolLine {
+    let state =
+        prop_oneof![6 => Just("pinned"), 1 => Just("quarantined"), 1 => Just("gone"), 1 => Just("unusable")];
+    (
+        word(&["low", "medium", "high"]),
+        word(&["read_only", "mutating"]),
+        state,
+        option::of(any::<bool>()),
+        any::<bool>(),
+    )
+        .prop_map(move |(risk, effect, state, read_only_hint, seen)| ToolLine {
             id: id.into(),
             risk,
             effect,
             state: state.into(),
             read_only_hint,
-            surfaces: if id == "resolve_approval" { vec!["api".into()] } else { vec!["agent".into()] },
+            surfaces: if id == "resolve_approval" {
+                vec!["api".into()]
+            } else {
+                vec!["agent".into()]
+            },
             seen,
-        },
-    )
+        })
 }
 
 fn tools() -> impl Strategy<Value = Vec<String>> {
-    prop::sample::subsequence(TOOLS, 0..=TOOLS.len()).prop_map(|tools| tools.into_iter().map(str::to_owned).collect())
+    prop::sample::subsequence(TOOLS, 0..=TOOLS.len())
+        .prop_map(|tools| tools.into_iter().map(str::to_owned).collect())
 }
 
 fn grant() -> impl Strategy<Value = GrantLine> {
-    (word(TOOLS), word(&["unattended", "allow", "ask", "deny"])).prop_map(|(on, says)| GrantLine { on, says, agent: None })
+    (word(TOOLS), word(&["unattended", "allow", "ask", "deny"])).prop_map(|(on, says)| GrantLine {
+        on,
+        says,
+        agent: None,
+    })
 }
 
 fn turn() -> impl Strategy<Value = TurnLine> {
     let risk = || option::weighted(0.3, word(&["low", "medium", "high"]));
-    (option::weighted(0.3, tools()), prop::sample::subsequence(TOOLS, 0..=2), risk(), risk()).prop_map(
-        |(only, without, max_risk, ask_from)| TurnLine {
+    (
+        option::weighted(0.3, tools()),
+        prop::sample::subsequence(TOOLS, 0..=2),
+        risk(),
+        risk(),
+    )
+        .prop_map(|(only, without, max_risk, ask_from)| TurnLine {
             only,
             without: without.into_iter().map(str::to_owned).collect(),
             max_risk,
             ask_from,
-        },
-    )
+        })
 }
 
 fn rules(at_most: usize) -> impl Strategy<Value = Vec<RuleLine>> {
-    prop::sample::subsequence((0..RULES.len()).collect::<Vec<_>>(), 0..=at_most)
-        .prop_map(|picked| picked.into_iter().map(|at| RuleLine { id: format!("r{at}"), text: RULES[at].into(), disabled: false }).collect())
+    prop::sample::subsequence((0..RULES.len()).collect::<Vec<_>>(), 0..=at_most).prop_map(|picked| {
+        picked
+            .into_iter()
+            .map(|at| RuleLine {
+                id: format!("r{at}"),
+                text: RULES[at].into(),
+                disabled: false,
+            })
+            .collect()
+    })
 }
 
 fn worlds() -> impl Strategy<Value = World> {
-    let connections = (connection("github", ""), connection("mine", "helper"), connection("theirs", "other"));
+    let connections = (
+        connection("github", ""),
+        connection("mine", "helper"),
+        connection("theirs", "other"),
+    );
     let lines: Vec<_> = TOOLS.iter().map(|id| tool_line(id).boxed()).collect();
-    let rest = (option::weighted(0.3, turn()), option::weighted(0.2, tools()), word(&["", "", "github"]), word(&["mcp", "phone"]));
-    (connections, lines, prop::collection::vec(grant(), 0..12), rules(4), rest, prop::bool::weighted(0.95)).prop_map(
-        |((a, b, c), tools, grants, rules, (turn, carried, endpoint, channel), agent_enabled)| World {
-            agent_enabled,
-            channel,
-            endpoint,
-            connections: vec![a, b, c],
-            tools,
-            grants,
-            rules,
-            turn,
-            carried,
-            ..World::default()
-        },
+    let rest = (
+        option::weighted(0.3, turn()),
+        option::weighted(0.2, tools()),
+        word(&["", "", "github"]),
+        word(&["mcp", "phone"]),
+    );
+    (
+        connections,
+        lines,
+        prop::collection::vec(grant(), 0..12),
+        rules(4),
+        rest,
+        prop::bool::weighted(0.95),
     )
+        .prop_map(
+            |((a, b, c), tools, grants, rules, (turn, carried, endpoint, channel), agent_enabled)| World {
+                agent_enabled,
+                channel,
+                endpoint,
+                connections: vec![a, b, c],
+                tools,
+                grants,
+                rules,
+                turn,
+                carried,
+                ..World::default()
+            },
+        )
 }
 
 fn strictness(decision: &str) -> usize {
-    ["allow", "ask", "deny"].iter().position(|word| *word == decision).unwrap()
+    ["allow", "ask", "deny"]
+        .iter()
+        .position(|word| *word == decision)
+        .unwrap()
 }
 
 /// What is decided about every tool with every argument.
-fn decisions(built: &Built, effective: &Effective, facts: &CallFacts<'_>) -> BTreeMap<(String, String), &'static str> {
+fn decisions(
+    built: &Built,
+    effective: &Effective,
+    facts: &CallFacts<'_>,
+) -> BTreeMap<(String, String), &'static str> {
     let mut all = BTreeMap::new();
     for name in TOOLS {
         for arguments in ARGUMENTS {
             let call = built.call(Target::Tool(tool(name)), arguments);
-            all.insert(((*name).to_owned(), (*arguments).to_owned()), decide(effective, call, facts).as_str());
+            all.insert(
+                ((*name).to_owned(), (*arguments).to_owned()),
+                decide(effective, call, facts).as_str(),
+            );
         }
     }
     all

@@ -5,84 +5,85 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use domain::{
-    Agent, AgentId, Answer, Arguments, Call, CallId, Channel, ConnectionId, ConnectionOwner, Digest, Effect, Epoch, Grant,
-    GrantSubject, Handle, Hints, Identity, KeyKind, Namespace, Principal, Risk, Surface, Target, Tenant, Timestamp, ToolRef,
+    Agent, AgentId, Answer, Arguments, Call, CallId, Channel, ConnectionId, ConnectionOwner, Digest, Effect,
+    Epoch, Grant, GrantSubject, Handle, Hints, Identity, KeyKind, Namespace, Principal, Risk, Surface,
+    Target, Tenant, Timestamp, ToolRef,
 };
 use policy::{
-    AcceptNewTools, ApprovalFact, ConnectionFact, Effective, EndpointScope, Facts, NameLimits, RuleSet, RuleSource, ToolFact,
-    TurnPolicy, compose,
+    AcceptNewTools, ApprovalFact, ConnectionFact, Effective, EndpointScope, Facts, NameLimits, RuleSet,
+    RuleSource, ToolFact, TurnPolicy, compose,
 };
 use serde::Deserialize;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct World {
-    pub agent: String,
-    pub agent_enabled: bool,
-    pub principal: String,
-    pub channel: String,
-    pub epoch: u64,
+pub(crate) struct World {
+    pub(crate) agent: String,
+    pub(crate) agent_enabled: bool,
+    pub(crate) principal: String,
+    pub(crate) channel: String,
+    pub(crate) epoch: u64,
     /// A connection's namespace, or empty for everything.
-    pub endpoint: String,
-    pub connections: Vec<ConnectionLine>,
-    pub tools: Vec<ToolLine>,
-    pub grants: Vec<GrantLine>,
-    pub rules: Vec<RuleLine>,
-    pub turn: Option<TurnLine>,
-    pub carried: Option<Vec<String>>,
+    pub(crate) endpoint: String,
+    pub(crate) connections: Vec<ConnectionLine>,
+    pub(crate) tools: Vec<ToolLine>,
+    pub(crate) grants: Vec<GrantLine>,
+    pub(crate) rules: Vec<RuleLine>,
+    pub(crate) turn: Option<TurnLine>,
+    pub(crate) carried: Option<Vec<String>>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct ConnectionLine {
-    pub name: String,
+pub(crate) struct ConnectionLine {
+    pub(crate) name: String,
     /// An agent's handle, or empty for the workspace.
-    pub owner: String,
-    pub enabled: bool,
-    pub trusted: bool,
-    pub ready: bool,
-    pub allowed: Option<Vec<String>>,
-    pub accept: String,
+    pub(crate) owner: String,
+    pub(crate) enabled: bool,
+    pub(crate) trusted: bool,
+    pub(crate) ready: bool,
+    pub(crate) allowed: Option<Vec<String>>,
+    pub(crate) accept: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct ToolLine {
-    pub id: String,
-    pub risk: String,
-    pub effect: String,
-    pub state: String,
-    pub read_only_hint: Option<bool>,
-    pub surfaces: Vec<String>,
-    pub seen: bool,
+pub(crate) struct ToolLine {
+    pub(crate) id: String,
+    pub(crate) risk: String,
+    pub(crate) effect: String,
+    pub(crate) state: String,
+    pub(crate) read_only_hint: Option<bool>,
+    pub(crate) surfaces: Vec<String>,
+    pub(crate) seen: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct GrantLine {
+pub(crate) struct GrantLine {
     /// A tool, `prompts:<namespace>` or `resources:<namespace>`.
-    pub on: String,
-    pub says: String,
+    pub(crate) on: String,
+    pub(crate) says: String,
     /// Another agent than the world's.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RuleLine {
-    pub id: String,
-    pub text: String,
+pub(crate) struct RuleLine {
+    pub(crate) id: String,
+    pub(crate) text: String,
     #[serde(default)]
-    pub disabled: bool,
+    pub(crate) disabled: bool,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct TurnLine {
-    pub only: Option<Vec<String>>,
-    pub without: Vec<String>,
-    pub max_risk: Option<String>,
-    pub ask_from: Option<String>,
+pub(crate) struct TurnLine {
+    pub(crate) only: Option<Vec<String>>,
+    pub(crate) without: Vec<String>,
+    pub(crate) max_risk: Option<String>,
+    pub(crate) ask_from: Option<String>,
 }
 
 impl Default for World {
@@ -133,50 +134,74 @@ impl Default for ToolLine {
 }
 
 /// A world as the types of the crate, owned.
-pub struct Built {
-    pub agent: Agent,
-    pub principal: Principal,
-    pub channel: Channel,
-    pub epoch: Epoch,
-    pub endpoint: EndpointScope,
-    pub connections: Vec<ConnectionFact>,
-    pub tools: Vec<ToolFact>,
-    pub grants: Vec<Grant>,
-    pub rules: RuleSet,
-    pub turn: Option<TurnPolicy>,
-    pub carried: Option<BTreeSet<ToolRef>>,
+pub(crate) struct Built {
+    pub(crate) agent: Agent,
+    pub(crate) principal: Principal,
+    pub(crate) channel: Channel,
+    pub(crate) epoch: Epoch,
+    pub(crate) endpoint: EndpointScope,
+    pub(crate) connections: Vec<ConnectionFact>,
+    pub(crate) tools: Vec<ToolFact>,
+    pub(crate) grants: Vec<Grant>,
+    pub(crate) rules: RuleSet,
+    pub(crate) turn: Option<TurnPolicy>,
+    pub(crate) carried: Option<BTreeSet<ToolRef>>,
 }
 
 /// An id that is always the same for the same name.
-pub fn id<T: FromStr<Err = domain::ParseIdError>>(name: &str) -> T {
+pub(crate) fn id<T: FromStr<Err = domain::ParseIdError>>(name: &str) -> T {
     let hex = Digest::of(name.as_bytes()).to_string();
-    format!("{}-{}-7{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..32]).parse().unwrap()
+    format!(
+        "{}-{}-7{}-8{}-{}",
+        &hex[..8],
+        &hex[8..12],
+        &hex[13..16],
+        &hex[17..20],
+        &hex[20..32]
+    )
+    .parse()
+    .unwrap()
 }
 
-pub fn tenant() -> Tenant {
-    Tenant { organization: id("organization"), workspace: id("workspace") }
+pub(crate) fn tenant() -> Tenant {
+    Tenant {
+        organization: id("organization"),
+        workspace: id("workspace"),
+    }
 }
 
-pub fn principal(kind: &str, agent: AgentId) -> Principal {
+pub(crate) fn principal(kind: &str, agent: AgentId) -> Principal {
     let identity = match kind {
         "member" => Identity::Member(id("member")),
-        "admin_key" => Identity::Key { id: id("key"), kind: KeyKind::Admin },
-        "agent_key" => Identity::Key { id: id("key"), kind: KeyKind::Agent(agent) },
+        "admin_key" => Identity::Key {
+            id: id("key"),
+            kind: KeyKind::Admin,
+        },
+        "agent_key" => Identity::Key {
+            id: id("key"),
+            kind: KeyKind::Agent(agent),
+        },
         "system" => Identity::System,
         other => panic!("no principal `{other}`"),
     };
-    Principal { tenant: tenant(), identity }
+    Principal {
+        tenant: tenant(),
+        identity,
+    }
 }
 
 /// `<namespace>/<tool>` or a capability's id.
-pub fn tool(text: &str) -> ToolRef {
+pub(crate) fn tool(text: &str) -> ToolRef {
     match text.split_once('/') {
-        Some((connection, name)) => ToolRef::Upstream { connection: id(connection), name: name.into() },
+        Some((connection, name)) => ToolRef::Upstream {
+            connection: id(connection),
+            name: name.into(),
+        },
         None => ToolRef::Capability(text.into()),
     }
 }
 
-pub fn definition(tool: &str) -> Digest {
+pub(crate) fn definition(tool: &str) -> Digest {
     Digest::of(format!("definition of {tool}").as_bytes())
 }
 
@@ -189,7 +214,7 @@ fn subject(text: &str) -> GrantSubject {
 }
 
 impl World {
-    pub fn build(&self) -> Built {
+    pub(crate) fn build(&self) -> Built {
         let rules: Vec<RuleSource> = self
             .rules
             .iter()
@@ -222,17 +247,20 @@ impl World {
             grants: self.grants.iter().map(|grant| grant.build(&self.agent)).collect(),
             rules: RuleSet::parse(&rules).unwrap_or_else(|problems| panic!("{problems:#?}")),
             turn: self.turn.as_ref().map(TurnLine::build),
-            carried: self.carried.as_ref().map(|tools| tools.iter().map(|t| tool(t)).collect()),
+            carried: self
+                .carried
+                .as_ref()
+                .map(|tools| tools.iter().map(|t| tool(t)).collect()),
         }
     }
 
-    pub fn compose(&self) -> Effective {
+    pub(crate) fn compose(&self) -> Effective {
         self.build().compose()
     }
 }
 
 impl Built {
-    pub fn facts(&self) -> Facts<'_> {
+    pub(crate) fn facts(&self) -> Facts<'_> {
         Facts {
             tenant: tenant(),
             principal: self.principal,
@@ -250,15 +278,19 @@ impl Built {
         }
     }
 
-    pub fn compose(&self) -> Effective {
+    pub(crate) fn compose(&self) -> Effective {
         compose(&self.facts())
     }
 
     /// A call of this world's agent.
-    pub fn call(&self, target: Target, arguments: &str) -> Call {
+    pub(crate) fn call(&self, target: Target, arguments: &str) -> Call {
         let name = match &target {
             Target::Tool(ToolRef::Upstream { connection, name }) => {
-                let namespace = self.connections.iter().find(|c| c.id == *connection).map(|c| c.namespace.to_string());
+                let namespace = self
+                    .connections
+                    .iter()
+                    .find(|c| c.id == *connection)
+                    .map(|c| c.namespace.to_string());
                 format!("{}/{name}", namespace.unwrap_or_default())
             }
             other => other.name().to_string(),
@@ -277,12 +309,12 @@ impl Built {
     }
 }
 
-pub fn arguments(text: &str) -> Arguments {
+pub(crate) fn arguments(text: &str) -> Arguments {
     Arguments::new(serde_json::value::RawValue::from_string(text.into()).unwrap()).unwrap()
 }
 
 /// The answer to exactly this call.
-pub fn approval(call: &Call, answer: Answer, expires_at: Timestamp) -> ApprovalFact {
+pub(crate) fn approval(call: &Call, answer: Answer, expires_at: Timestamp) -> ApprovalFact {
     ApprovalFact {
         id: id("approval"),
         principal: call.principal,
@@ -307,7 +339,10 @@ impl ConnectionLine {
             enabled: self.enabled,
             trusted: self.trusted,
             ready: self.ready,
-            allowed_tools: self.allowed.as_ref().map(|tools| tools.iter().map(|t| Arc::from(t.as_str())).collect()),
+            allowed_tools: self
+                .allowed
+                .as_ref()
+                .map(|tools| tools.iter().map(|t| Arc::from(t.as_str())).collect()),
             accept_new_tools: match self.accept.as_str() {
                 "admit" => AcceptNewTools::Admit,
                 "low_risk" => AcceptNewTools::LowRisk,
@@ -326,8 +361,15 @@ impl ToolLine {
             state: self.state.parse().unwrap(),
             risk: self.risk.parse().unwrap(),
             effect: self.effect.parse::<Effect>().unwrap(),
-            hints: Hints { read_only: self.read_only_hint, ..Hints::default() },
-            surfaces: self.surfaces.iter().map(|s| s.parse::<Surface>().unwrap()).collect(),
+            hints: Hints {
+                read_only: self.read_only_hint,
+                ..Hints::default()
+            },
+            surfaces: self
+                .surfaces
+                .iter()
+                .map(|s| s.parse::<Surface>().unwrap())
+                .collect(),
             seen: self.seen,
         }
     }
@@ -348,7 +390,10 @@ impl TurnLine {
     fn build(&self) -> TurnPolicy {
         let risk = |word: &Option<String>| word.as_ref().map(|word| word.parse::<Risk>().unwrap());
         TurnPolicy {
-            only: self.only.as_ref().map(|tools| tools.iter().map(|t| tool(t)).collect()),
+            only: self
+                .only
+                .as_ref()
+                .map(|tools| tools.iter().map(|t| tool(t)).collect()),
             without: self.without.iter().map(|t| tool(t)).collect(),
             max_risk: risk(&self.max_risk),
             ask_from: risk(&self.ask_from),
