@@ -163,10 +163,9 @@ impl ParamHeaders {
 
 /// A value as a header carries it: as it is where that is safe, else in base64 between markers ("Value Encoding").
 pub fn encode(text: &str) -> HeaderValue {
-    let plain = text.bytes().all(|b| matches!(b, 0x20..=0x7e))
-        && !text.starts_with(' ')
-        && !text.ends_with(' ')
-        && !(text.starts_with("=?base64?") && text.ends_with("?="));
+    let unsafe_edge = text.starts_with(' ') || text.ends_with(' ');
+    let looks_marked = text.starts_with("=?base64?") && text.ends_with("?=");
+    let plain = text.bytes().all(|b| matches!(b, 0x20..=0x7e)) && !unsafe_edge && !looks_marked;
     let value = if plain {
         HeaderValue::from_str(text)
     } else {

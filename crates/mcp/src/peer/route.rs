@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::session::Session;
-use super::{Answer, Events, LineSource, LogLine, Responder, ServerRequest};
+use super::{Answer, Channel, Events, LineSource, LogLine, Responder, ServerRequest};
 use crate::error::RequestError;
 use crate::version::Era;
-use crate::wire::{self, Incoming, Object, RpcError, codes, raw};
+use crate::wire::{self, Incoming, Object, RpcError, Salvaged, codes, raw, salvage};
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
@@ -40,8 +40,17 @@ impl Session {
             Ok(Incoming::Request { id, method, params }) => self.asked(id, method, params, None),
             Err(error) => self.remark(&format!("a message was skipped: {error}")),
         });
-        if whole.is_err() {
-            self.note(LogLine::cut(LineSource::Stdout, bytes));
+        if let Err(error) = whole {
+            let source = match &self.channel {
+                Channel::Pipe(_) => LineSource::Stdout,
+                Channel::Streamable(_) | Channel::Sse(_) => LineSource::Protocol,
+            };
+            self.note(LogLine::cut(source, bytes));
+            // An answer that is not JSON (`NaN`, a repeated key) is at least an answer to somebody.
+            if let Salvaged::Answer(id) = salvage(bytes, bytes) {
+                self.calls
+                    .complete(id, Err(RequestError::Malformed(error.to_string())));
+            }
         }
     }
 

@@ -68,7 +68,7 @@ async fn read(session: &Arc<Session>, stream: &mut EventStream) {
 }
 
 enum Opened {
-    Stream(EventStream),
+    Stream(Box<EventStream>),
     /// The server does not offer the stream (405, or any other refusal), or the session is gone.
     Declined,
     /// It may work later.
@@ -88,7 +88,7 @@ impl Streamable {
         match self.endpoint.get(headers, deadline).await {
             Ok(response) if response.status.is_success() && response.content() == Content::Events => response
                 .events(session.limits.max_message)
-                .map_or(Opened::Declined, Opened::Stream),
+                .map_or(Opened::Declined, |stream| Opened::Stream(Box::new(stream))),
             Ok(response) if response.status.is_server_error() || response.status.as_u16() == 429 => {
                 Opened::Failed
             }

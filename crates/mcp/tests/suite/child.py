@@ -132,6 +132,8 @@ def call(request):
         tail = ',"id":%d}' % request["id"] if given["id"] == "last" else "}"
         sys.stdout.write(head + '"result":{"x":"' + "a" * given["size"] + '"}' + tail + "\n")
         sys.stdout.flush()
+    elif name == "nan":
+        result(request, {"x": float("nan")})
     elif name == "deaf":
         result(request, {})
         time.sleep(1000)

@@ -23,7 +23,9 @@ async fn list(
     })
     .await;
     let transport = Transport::StreamableHttp(http(&server.url()));
-    let upstream = Upstream::connect(target(transport), None, Arc::new(Silent)).await.unwrap();
+    let upstream = Upstream::connect(target(transport), None, Arc::new(Silent))
+        .await
+        .unwrap();
     let listing = list_all(&upstream, kind, bounds).await;
     (listing, server.methods().len() - 1)
 }
@@ -62,10 +64,16 @@ async fn pages_are_followed_and_items_untouched() {
 
 #[tokio::test]
 async fn loops_and_bounds_end_a_listing() {
-    let bounds = Bounds { max_items: 4, max_bytes: 1000, max_pages: 3 };
+    let bounds = Bounds {
+        max_items: 4,
+        max_bytes: 1000,
+        max_pages: 3,
+    };
     let check = async |bounds: Bounds, next: fn(usize) -> String, items: usize, requests: usize| {
         let (listing, seen) = list(Kind::Tools, bounds, move |seen, cursor| {
-            let at: usize = cursor.and_then(|cursor| cursor.strip_prefix('c')?.parse().ok()).unwrap_or(0);
+            let at: usize = cursor
+                .and_then(|cursor| cursor.strip_prefix('c')?.parse().ok())
+                .unwrap_or(0);
             seen.result(json!({"tools": [tool(&format!("t{at}"))], "nextCursor": next(at)}))
         })
         .await;
@@ -75,44 +83,101 @@ async fn loops_and_bounds_end_a_listing() {
     };
     let endless = |at: usize| format!("c{}", at + 1);
     check(bounds, endless, 3, 3).await;
-    check(Bounds { max_pages: 200, ..bounds }, endless, 4, 5).await;
-    check(Bounds { max_bytes: 90, ..bounds }, endless, 2, 3).await;
-    check(Bounds { max_pages: 200, ..bounds }, |_| "c1".into(), 2, 2).await;
+    check(
+        Bounds {
+            max_pages: 200,
+            ..bounds
+        },
+        endless,
+        4,
+        5,
+    )
+    .await;
+    check(
+        Bounds {
+            max_bytes: 90,
+            ..bounds
+        },
+        endless,
+        2,
+        3,
+    )
+    .await;
+    check(
+        Bounds {
+            max_pages: 200,
+            ..bounds
+        },
+        |_| "c1".into(),
+        2,
+        2,
+    )
+    .await;
     check(bounds, |_| String::new(), 1, 1).await;
 }
 
 #[tokio::test]
 async fn a_bad_item_costs_only_itself() {
-    let header = |name: &str| json!({"type": "object", "properties": {"p": {"type": "string", "x-mcp-header": name}}});
+    let header =
+        |name: &str| json!({"type": "object", "properties": {"p": {"type": "string", "x-mcp-header": name}}});
     let items = json!([
         tool("one"), 7, {"inputSchema": {}}, {"name": "", "inputSchema": {}}, {"name": 3, "inputSchema": {}},
         {"name": "null", "inputSchema": null}, {"name": "missing"}, tool("one"),
         {"name": "hint", "inputSchema": {}, "annotations": {"readOnlyHint": "yes"}},
         {"name": "good-header", "inputSchema": header("P")}, {"name": "bad-header", "inputSchema": header("a b")},
     ]);
-    let (listing, _) = list(Kind::Tools, Bounds::default(), move |seen, _| seen.result(json!({"tools": items}))).await;
+    let (listing, _) = list(Kind::Tools, Bounds::default(), move |seen, _| {
+        seen.result(json!({"tools": items}))
+    })
+    .await;
     let listing = listing.unwrap();
     let names: Vec<String> = listing
         .items
         .iter()
-        .map(|item| serde_json::from_str::<Value>(item.get()).unwrap()["name"].as_str().unwrap().to_owned())
+        .map(|item| {
+            serde_json::from_str::<Value>(item.get()).unwrap()["name"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
         .collect();
     assert_eq!(names, ["one", "hint", "good-header"]);
-    let problems: Vec<_> = listing.problems.iter().map(|p| (p.index, p.name.as_deref())).collect();
-    assert_eq!(problems, [
-        (1, None), (2, None), (3, None), (4, None), (5, Some("null")), (6, Some("missing")), (7, Some("one")),
-        (10, Some("bad-header")),
-    ]);
+    let problems: Vec<_> = listing
+        .problems
+        .iter()
+        .map(|p| (p.index, p.name.as_deref()))
+        .collect();
+    assert_eq!(
+        problems,
+        [
+            (1, None),
+            (2, None),
+            (3, None),
+            (4, None),
+            (5, Some("null")),
+            (6, Some("missing")),
+            (7, Some("one")),
+            (10, Some("bad-header")),
+        ]
+    );
 }
 
 #[tokio::test]
 async fn nothing_offered_and_nonsense() {
-    let (listing, requests) =
-        list(Kind::Prompts, Bounds::default(), |seen, _| seen.error(-32601, json!(null))).await;
+    let (listing, requests) = list(Kind::Prompts, Bounds::default(), |seen, _| {
+        seen.error(-32601, json!(null))
+    })
+    .await;
     assert!(listing.unwrap().items.is_empty());
     assert_eq!(requests, 1);
-    let (listing, _) = list(Kind::Tools, Bounds::default(), |seen, _| seen.result(json!({"tools": null}))).await;
+    let (listing, _) = list(Kind::Tools, Bounds::default(), |seen, _| {
+        seen.result(json!({"tools": null}))
+    })
+    .await;
     assert!(matches!(listing, Err(RequestError::Malformed(_))));
-    let (listing, _) = list(Kind::Tools, Bounds::default(), |seen, _| seen.error(-32603, json!(null))).await;
+    let (listing, _) = list(Kind::Tools, Bounds::default(), |seen, _| {
+        seen.error(-32603, json!(null))
+    })
+    .await;
     assert!(matches!(listing, Err(RequestError::Rpc { code: -32603, .. })));
 }

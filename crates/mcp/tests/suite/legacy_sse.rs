@@ -19,7 +19,9 @@ async fn server(address: &'static str) -> (Server, CancellationToken) {
     let server = Server::start(move |seen| {
         if seen.method() == "GET" {
             let (sender, receiver) = mpsc::unbounded_channel();
-            sender.send(format!("event: endpoint\ndata: {address}\n\n")).unwrap();
+            sender
+                .send(format!("event: endpoint\ndata: {address}\n\n"))
+                .unwrap();
             *stream.lock().unwrap() = Some(sender);
             let pieces = futures::stream::unfold(receiver, |mut receiver| async {
                 receiver.recv().await.map(|piece| (piece, receiver))
@@ -30,7 +32,13 @@ async fn server(address: &'static str) -> (Server, CancellationToken) {
             return Reply::status(405, "");
         }
         if let Some(answer) = answer(seen) {
-            stream.lock().unwrap().as_ref().unwrap().send(event(&answer)).unwrap();
+            stream
+                .lock()
+                .unwrap()
+                .as_ref()
+                .unwrap()
+                .send(event(&answer))
+                .unwrap();
         }
         Reply::status(202, "Accepted")
     })
@@ -50,12 +58,21 @@ fn answer(seen: &Seen) -> Option<Value> {
 // V126
 #[tokio::test]
 async fn calls_and_cancellation() {
-    for (transport, opening) in [("sse", "GET initialize"), ("auto", "server/discover initialize GET initialize")] {
+    for (transport, opening) in [
+        ("sse", "GET initialize"),
+        ("auto", "server/discover initialize GET initialize"),
+    ] {
         let (server, stop) = server("/messages?session=1").await;
         let address = http(&server.url());
-        let transport = if transport == "sse" { Transport::Sse(address) } else { Transport::Auto(address) };
+        let transport = if transport == "sse" {
+            Transport::Sse(address)
+        } else {
+            Transport::Auto(address)
+        };
         let (listener, mut heard) = ear();
-        let upstream = Upstream::connect(target(transport.clone()), None, listener).await.unwrap();
+        let upstream = Upstream::connect(target(transport.clone()), None, listener)
+            .await
+            .unwrap();
         assert_eq!(upstream.negotiated().transport, TransportKind::Sse);
         assert_eq!(upstream.negotiated().version.as_str(), "2024-11-05");
         let methods = server.methods();
@@ -63,7 +80,10 @@ async fn calls_and_cancellation() {
         let calls = (0..20).map(|n| {
             let upstream = &upstream;
             async move {
-                let answer = upstream.request(call("echo", &json!({ "n": n })), Arc::new(Silent)).await.unwrap();
+                let answer = upstream
+                    .request(call("echo", &json!({ "n": n })), Arc::new(Silent))
+                    .await
+                    .unwrap();
                 assert_eq!(json_of(&answer), json!({ "n": n }));
             }
         });
@@ -80,22 +100,45 @@ async fn calls_and_cancellation() {
         let cancelled = server.arrival("notifications/cancelled").await;
         assert_eq!(cancelled.body["params"]["requestId"], seen.body["id"]);
         // Remembered, the old transport is used at once.
-        let again = Upstream::connect(target(transport), Some(upstream.negotiated()), Arc::new(Silent)).await.unwrap();
-        assert_eq!(server.methods().iter().filter(|method| *method == "server/discover").count(), opening.matches("discover").count());
+        let again = Upstream::connect(target(transport), Some(upstream.negotiated()), Arc::new(Silent))
+            .await
+            .unwrap();
+        assert_eq!(
+            server
+                .methods()
+                .iter()
+                .filter(|method| *method == "server/discover")
+                .count(),
+            opening.matches("discover").count()
+        );
         drop(again);
         stop.cancel();
         assert!(heard.closed().await.contains("ended the stream"));
-        let error = upstream.request(call("echo", &json!({})), Arc::new(Silent)).await.unwrap_err();
+        let error = upstream
+            .request(call("echo", &json!({})), Arc::new(Silent))
+            .await
+            .unwrap_err();
         assert!(!error.sent());
     }
 }
 
 #[tokio::test]
 async fn another_origin_is_refused() {
-    for address in ["http://127.0.0.1:1/messages", "https://elsewhere.example/messages", "//elsewhere.example/x"] {
+    for address in [
+        "http://127.0.0.1:1/messages",
+        "https://elsewhere.example/messages",
+        "//elsewhere.example/x",
+    ] {
         let (server, _stop) = server(address).await;
-        let outcome = Upstream::connect(target(Transport::Sse(http(&server.url()))), None, Arc::new(Silent)).await;
-        let Err(ConnectError::Refused(RequestError::Malformed(text))) = outcome else { panic!("{outcome:?}") };
+        let outcome = Upstream::connect(
+            target(Transport::Sse(http(&server.url()))),
+            None,
+            Arc::new(Silent),
+        )
+        .await;
+        let Err(ConnectError::Refused(RequestError::Malformed(text))) = outcome else {
+            panic!("{outcome:?}")
+        };
         assert!(text.contains("another origin"));
         assert_eq!(server.methods(), ["GET"]);
     }
@@ -104,7 +147,12 @@ async fn another_origin_is_refused() {
 #[tokio::test]
 async fn neither_transport() {
     let server = Server::start(|_| Reply::status(404, "nothing here")).await;
-    let outcome = Upstream::connect(target(Transport::Auto(http(&server.url()))), None, Arc::new(Silent)).await;
+    let outcome = Upstream::connect(
+        target(Transport::Auto(http(&server.url()))),
+        None,
+        Arc::new(Silent),
+    )
+    .await;
     assert_eq!(outcome.unwrap_err().http_status(), Some(404));
     assert_eq!(server.methods(), ["server/discover", "initialize", "GET"]);
 }

@@ -1,6 +1,12 @@
 //! The integration tests of the outbound protocol, one binary.
 
-#![expect(clippy::unwrap_used, reason = "set-up outside the test functions fails the test just as well")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "set-up outside the test functions fails the test just as well"
+)]
 
 mod discovery;
 mod egress;

@@ -108,7 +108,12 @@ impl Server {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let (arrived, arrivals) = mpsc::unbounded_channel();
         let (leaving, left) = mpsc::unbounded_channel();
-        let desk = Arc::new(Desk { script: Box::new(script), seen: Arc::clone(&seen), arrived, leaving });
+        let desk = Arc::new(Desk {
+            script: Box::new(script),
+            seen: Arc::clone(&seen),
+            arrived,
+            leaving,
+        });
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
             let mut connections = JoinSet::new();
@@ -126,7 +131,13 @@ impl Server {
             }
         });
         let (arrivals, left) = (tokio::sync::Mutex::new(arrivals), tokio::sync::Mutex::new(left));
-        Self { address, seen, arrivals, left, _tasks: tasks }
+        Self {
+            address,
+            seen,
+            arrivals,
+            left,
+            _tasks: tasks,
+        }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -153,14 +164,18 @@ impl Server {
                 }
             }
         };
-        tokio::time::timeout(crate::watch::LONG, wait).await.unwrap_or_else(|_| panic!("no {method} arrives"))
+        tokio::time::timeout(crate::watch::LONG, wait)
+            .await
+            .unwrap_or_else(|_| panic!("no {method} arrives"))
     }
 
     /// Waits until a stream of this method is no longer read.
     pub(crate) async fn client_left(&self, method: &str) {
         let mut left = self.left.lock().await;
         let wait = async { while left.recv().await.unwrap() != method {} };
-        tokio::time::timeout(crate::watch::LONG, wait).await.unwrap_or_else(|_| panic!("{method} is still read"));
+        tokio::time::timeout(crate::watch::LONG, wait)
+            .await
+            .unwrap_or_else(|_| panic!("{method} is still read"));
     }
 }
 
@@ -174,10 +189,23 @@ struct Desk {
 impl Desk {
     async fn answer(&self, request: Request<Incoming>) -> Response<BoxBody<Bytes, Infallible>> {
         let (head, body) = request.into_parts();
-        let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-        let path = head.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+        let body = body
+            .collect()
+            .await
+            .map(http_body_util::Collected::to_bytes)
+            .unwrap_or_default();
+        let path = head
+            .uri
+            .path_and_query()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        let seen = Seen { verb: head.method, path, headers: head.headers, body };
+        let seen = Seen {
+            verb: head.method,
+            path,
+            headers: head.headers,
+            body,
+        };
         self.seen.lock().unwrap().push(seen.clone());
         let reply = (self.script)(&seen);
         let method = seen.method().to_owned();
@@ -197,7 +225,10 @@ impl Desk {
                     Ok(Frame::data(Bytes::from(piece)))
                 });
                 let body = BodyExt::boxed(StreamBody::new(SyncStream(Mutex::new(frames.boxed()))));
-                Response::builder().header("content-type", "text/event-stream").body(body).unwrap()
+                Response::builder()
+                    .header("content-type", "text/event-stream")
+                    .body(body)
+                    .unwrap()
             }
         }
     }

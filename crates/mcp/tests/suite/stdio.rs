@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp::wire::{RpcError, codes};
 use mcp::version::ProtocolVersion;
+use mcp::wire::{RpcError, codes};
 use mcp::{
-    ConnectError, LineSource, Negotiated, Phase, Request, RequestError, Silent, Target, Transport, TransportKind,
-    Upstream,
+    ConnectError, LineSource, Negotiated, Phase, Request, RequestError, Silent, Target, Transport,
+    TransportKind, Upstream,
 };
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -19,7 +19,12 @@ async fn connect(target: Target) -> Upstream {
 }
 
 async fn ask(upstream: &Upstream, tool: &str, arguments: Value) -> Value {
-    json_of(&upstream.request(call(tool, &arguments), Arc::new(Silent)).await.unwrap())
+    json_of(
+        &upstream
+            .request(call(tool, &arguments), Arc::new(Silent))
+            .await
+            .unwrap(),
+    )
 }
 
 async fn methods(upstream: &Upstream) -> Vec<String> {
@@ -51,7 +56,11 @@ async fn every_greeting_leads_to_a_session() {
         let seen = methods(&upstream).await;
         let opening: Vec<&str> = seen
             .iter()
-            .filter_map(|method| method.strip_prefix("server/").or((method == "initialize").then_some(method)))
+            .filter_map(|method| {
+                method
+                    .strip_prefix("server/")
+                    .or((method == "initialize").then_some(method))
+            })
             .collect();
         assert_eq!(opening.join(" "), greeting, "{mode}");
         let told = seen.iter().any(|method| method == "notifications/initialized");
@@ -62,9 +71,11 @@ async fn every_greeting_leads_to_a_session() {
 
 #[tokio::test]
 async fn silence_costs_one_probe() {
-    for (mode, version) in
-        [("silent", "2025-11-25"), ("garbage", "2025-11-25"), ("modern-late", "2026-07-28")]
-    {
+    for (mode, version) in [
+        ("silent", "2025-11-25"),
+        ("garbage", "2025-11-25"),
+        ("modern-late", "2026-07-28"),
+    ] {
         let mut target = child(mode);
         target.limits.probe = Duration::from_millis(50);
         let upstream = connect(target).await;
@@ -75,7 +86,12 @@ async fn silence_costs_one_probe() {
 
 #[tokio::test]
 async fn what_is_remembered_is_not_probed_again() {
-    let remember = |version| Some(Negotiated { version, transport: TransportKind::Stdio });
+    let remember = |version| {
+        Some(Negotiated {
+            version,
+            transport: TransportKind::Stdio,
+        })
+    };
     for (mode, remembered, greeting) in [
         ("silent", ProtocolVersion::V2025_06_18, "initialize"),
         ("not-found", ProtocolVersion::V2024_11_05, "initialize"),
@@ -87,7 +103,9 @@ async fn what_is_remembered_is_not_probed_again() {
         if mode == "modern-late" {
             target.limits.probe = Duration::from_millis(50);
         }
-        let upstream = Upstream::connect(target, remember(remembered), Arc::new(Silent)).await.unwrap();
+        let upstream = Upstream::connect(target, remember(remembered), Arc::new(Silent))
+            .await
+            .unwrap();
         assert_eq!(methods(&upstream).await[0], greeting, "{mode}");
         upstream.close().await;
     }
@@ -96,35 +114,60 @@ async fn what_is_remembered_is_not_probed_again() {
 #[tokio::test]
 async fn failures_to_connect_say_why() {
     let check = async |target: Target, want: &str| {
-        let error = Upstream::connect(target, None, Arc::new(Silent)).await.unwrap_err();
+        let error = Upstream::connect(target, None, Arc::new(Silent))
+            .await
+            .unwrap_err();
         assert!(error.to_string().contains(want), "{error}");
     };
     check(child("unknown-version"), "[1999-01-01]").await;
     check(child("modern-future"), "[2099-01-01]").await;
-    check(command(&["/nonexistent/server"]), "`/nonexistent/server` could not be started").await;
+    check(
+        command(&["/nonexistent/server"]),
+        "`/nonexistent/server` could not be started",
+    )
+    .await;
     check(command(&[]), "the command is empty").await;
-    check(command(&["sh", "-c", "echo the disk is full >&2; exit 4"]), "it last wrote: the disk is full").await;
+    check(
+        command(&["sh", "-c", "echo the disk is full >&2; exit 4"]),
+        "it last wrote: the disk is full",
+    )
+    .await;
     let mut hanging = command(&["sleep", "1000"]);
     hanging.limits.connect = Duration::from_millis(200);
     hanging.limits.probe = Duration::from_millis(50);
-    let error = Upstream::connect(hanging, None, Arc::new(Silent)).await.unwrap_err();
+    let error = Upstream::connect(hanging, None, Arc::new(Silent))
+        .await
+        .unwrap_err();
     assert!(matches!(error, ConnectError::Timeout(_)), "{error}");
 }
 
 #[tokio::test]
 async fn noise_is_survived_and_shown() {
     let (listener, mut heard) = ear();
-    let upstream = Upstream::connect(child("not-found"), None, listener).await.unwrap();
+    let upstream = Upstream::connect(child("not-found"), None, listener)
+        .await
+        .unwrap();
     assert_eq!(ask(&upstream, "noise", json!({})).await, json!({"ok": true}));
     let state = ask(&upstream, "state", json!({})).await;
     assert_eq!(state["answers"][0]["error"]["code"], codes::METHOD_NOT_FOUND);
     let texts: Vec<String> = upstream.log().into_iter().map(|line| line.text).collect();
-    for want in ["hello, I am a library", "{broken", "999999", "names no request", "vendor/strange"] {
+    for want in [
+        "hello, I am a library",
+        "{broken",
+        "999999",
+        "names no request",
+        "vendor/strange",
+    ] {
         assert!(texts.iter().any(|text| text.contains(want)), "{want}: {texts:?}");
     }
     assert_eq!(heard.notification().await.0, "notifications/tools/list_changed");
-    assert!(heard.rest().iter().any(|told| matches!(told, Told::Line(line) if line.source == LineSource::Stdout))
-        || texts.len() >= 5);
+    assert!(
+        heard
+            .rest()
+            .iter()
+            .any(|told| matches!(told, Told::Line(line) if line.source == LineSource::Stdout))
+            || texts.len() >= 5
+    );
     assert!(!upstream.is_closed());
     upstream.close().await;
 }
@@ -151,10 +194,17 @@ async fn dropping_a_call_cancels_it() {
         let (events, mut heard) = ear();
         let running = tokio::spawn({
             let upstream = upstream.clone();
-            async move { upstream.request(call("never", &json!({})).with_progress(), events).await }
+            async move {
+                upstream
+                    .request(call("never", &json!({})).with_progress(), events)
+                    .await
+            }
         });
         let (method, params) = heard.notification().await;
-        assert_eq!((method.as_str(), upstream.in_flight()), ("notifications/progress", 1));
+        assert_eq!(
+            (method.as_str(), upstream.in_flight()),
+            ("notifications/progress", 1)
+        );
         running.abort();
         assert!(running.await.unwrap_err().is_cancelled());
         let state = ask(&upstream, "state", json!({})).await;
@@ -170,8 +220,23 @@ async fn a_deadline_ends_a_call_and_cancels_it() {
     let mut request = call("never", &json!({}));
     request.deadline = in_seconds(0) + Duration::from_millis(100);
     let error = upstream.request(request, Arc::new(Silent)).await.unwrap_err();
-    assert!(matches!(error, RequestError::Timeout { phase: Phase::Answer, sent: true }), "{error:?}");
-    assert_eq!(ask(&upstream, "state", json!({})).await["cancelled"].as_array().unwrap().len(), 1);
+    assert!(
+        matches!(
+            error,
+            RequestError::Timeout {
+                phase: Phase::Answer,
+                sent: true
+            }
+        ),
+        "{error:?}"
+    );
+    assert_eq!(
+        ask(&upstream, "state", json!({})).await["cancelled"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
     upstream.close().await;
 }
 
@@ -188,7 +253,16 @@ async fn a_deaf_child_blocks_nobody_for_ever() {
     // The first fills the pipe; the second stays in the queue, and certainly never left.
     assert!(attempt().await.sent());
     let error = attempt().await;
-    assert!(matches!(error, RequestError::Timeout { phase: Phase::Send, sent: false }), "{error:?}");
+    assert!(
+        matches!(
+            error,
+            RequestError::Timeout {
+                phase: Phase::Send,
+                sent: false
+            }
+        ),
+        "{error:?}"
+    );
     upstream.close().await;
 }
 
@@ -201,8 +275,14 @@ async fn server_requests_reach_the_call_and_are_answered() {
     };
     let upstream = connect(child("not-found")).await;
     for (outcome, want) in [
-        (Some(Ok(json!({"action": "accept"}))), json!({"answer": {"action": "accept"}, "error": null})),
-        (Some(Err(-7)), json!({"answer": null, "error": {"code": -7, "message": "declined"}})),
+        (
+            Some(Ok(json!({"action": "accept"}))),
+            json!({"answer": {"action": "accept"}, "error": null}),
+        ),
+        (
+            Some(Err(-7)),
+            json!({"answer": null, "error": {"code": -7, "message": "declined"}}),
+        ),
         (
             None,
             json!({"answer": null, "error": {
@@ -225,7 +305,10 @@ async fn server_requests_reach_the_call_and_are_answered() {
         assert_eq!(json_of(&got.unwrap()), want);
         // The ping was answered by us.
         let state = ask(&upstream, "state", json!({})).await;
-        assert_eq!(state["answers"][0], json!({"jsonrpc": "2.0", "id": "q1", "result": {}}));
+        assert_eq!(
+            state["answers"][0],
+            json!({"jsonrpc": "2.0", "id": "q1", "result": {}})
+        );
         upstream.close().await;
     }
     upstream.close().await;
@@ -234,7 +317,9 @@ async fn server_requests_reach_the_call_and_are_answered() {
 #[tokio::test]
 async fn log_messages_go_to_the_only_call_or_to_the_listener() {
     let (listener, mut session) = ear();
-    let upstream = Upstream::connect(child("not-found"), None, listener).await.unwrap();
+    let upstream = Upstream::connect(child("not-found"), None, listener)
+        .await
+        .unwrap();
     let (events, mut heard) = ear();
     upstream.request(call("log", &json!({})), events).await.unwrap();
     assert_eq!(heard.notification().await.0, "notifications/message");
@@ -258,21 +343,46 @@ async fn an_oversized_answer_fails_only_its_call() {
         let mut target = child("modern");
         target.limits.max_message = 100_000;
         let upstream = connect(target).await;
-        let big = |size: usize| upstream.request(call("big", &json!({"size": size, "id": place})), Arc::new(Silent));
+        let big = |size: usize| {
+            upstream.request(call("big", &json!({"size": size, "id": place})), Arc::new(Silent))
+        };
         assert!(big(90_000).await.is_ok());
         let (too_big, fine) = tokio::join!(big(5_000_000), ask(&upstream, "echo", json!({"n": 1})));
-        assert!(matches!(too_big, Err(RequestError::TooLarge { limit: 100_000 })), "{too_big:?}");
+        assert!(
+            matches!(too_big, Err(RequestError::TooLarge { limit: 100_000 })),
+            "{too_big:?}"
+        );
         assert_eq!(fine["given"]["n"], 1);
         upstream.close().await;
     }
 }
 
 #[tokio::test]
+async fn an_answer_that_is_not_json_fails_its_call_at_once() {
+    let upstream = connect(child("modern")).await;
+    let (bad, fine) = tokio::join!(
+        upstream.request(call("nan", &json!({})), Arc::new(Silent)),
+        ask(&upstream, "echo", json!({"n": 1}))
+    );
+    assert!(matches!(bad, Err(RequestError::Malformed(_))), "{bad:?}");
+    assert_eq!(fine["given"]["n"], 1);
+    upstream.close().await;
+}
+
+#[tokio::test]
 async fn line_ends_in_raw_json_do_not_end_the_line() {
     let upstream = connect(child("modern")).await;
     let mut params = object(&json!({"name": "echo"}));
-    params.insert("arguments", RawValue::from_string("{\r\n \"a\":\n[\"x\\ny\"]\n}".to_owned()).unwrap());
-    let answer = upstream.request(Request::new("tools/call", params, in_seconds(20)), Arc::new(Silent)).await;
+    params.insert(
+        "arguments",
+        RawValue::from_string("{\r\n \"a\":\n[\"x\\ny\"]\n}".to_owned()).unwrap(),
+    );
+    let answer = upstream
+        .request(
+            Request::new("tools/call", params, in_seconds(20)),
+            Arc::new(Silent),
+        )
+        .await;
     assert_eq!(json_of(&answer.unwrap())["given"], json!({"a": ["x\ny"]}));
     upstream.close().await;
 }
@@ -280,12 +390,23 @@ async fn line_ends_in_raw_json_do_not_end_the_line() {
 #[tokio::test]
 async fn a_death_fails_calls_and_is_told_once() {
     let (listener, mut heard) = ear();
-    let upstream = Upstream::connect(child("not-found"), None, listener).await.unwrap();
-    let error = upstream.request(call("die", &json!({"status": 3})), Arc::new(Silent)).await.unwrap_err();
-    assert!(matches!(&error, RequestError::Closed { sent: true, reason } if reason.contains("status: 3")), "{error:?}");
+    let upstream = Upstream::connect(child("not-found"), None, listener)
+        .await
+        .unwrap();
+    let error = upstream
+        .request(call("die", &json!({"status": 3})), Arc::new(Silent))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(&error, RequestError::Closed { sent: true, reason } if reason.contains("status: 3")),
+        "{error:?}"
+    );
     assert!(heard.closed().await.contains("status: 3"));
     assert!(upstream.is_closed());
-    let later = upstream.request(call("echo", &json!({})), Arc::new(Silent)).await.unwrap_err();
+    let later = upstream
+        .request(call("echo", &json!({})), Arc::new(Silent))
+        .await
+        .unwrap_err();
     assert!(!later.sent());
     upstream.close().await;
     assert!(!heard.rest().iter().any(|told| matches!(told, Told::Closed(_))));
@@ -294,11 +415,17 @@ async fn a_death_fails_calls_and_is_told_once() {
 // X012
 #[tokio::test]
 async fn no_process_is_left() {
-    for (tool, close) in [("family", true), ("family", false), ("stubborn", true), ("stubborn", false)] {
+    for (tool, close) in [
+        ("family", true),
+        ("family", false),
+        ("stubborn", true),
+        ("stubborn", false),
+    ] {
         let mut target = child("not-found");
         target.limits.grace = Duration::from_millis(200);
         let upstream = connect(target).await;
-        let pids: Vec<u32> = serde_json::from_value(ask(&upstream, tool, json!({})).await["pids"].take()).unwrap();
+        let pids: Vec<u32> =
+            serde_json::from_value(ask(&upstream, tool, json!({})).await["pids"].take()).unwrap();
         assert!(pids.iter().all(|pid| alive(*pid)), "{tool}");
         if close {
             upstream.close().await;
@@ -320,8 +447,12 @@ async fn no_process_is_left() {
 
 /// A zombie of a grandchild is its reaper's business.
 fn alive(pid: u32) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/stat"))
-        .is_ok_and(|stat| !matches!(stat.rsplit(") ").next().and_then(|rest| rest.chars().next()), Some('Z' | 'X')))
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        !matches!(
+            stat.rsplit(") ").next().and_then(|rest| rest.chars().next()),
+            Some('Z' | 'X')
+        )
+    })
 }
 
 // X015
@@ -333,24 +464,43 @@ async fn the_environment_is_clean() {
     }
     let upstream = connect(target).await;
     let answer = ask(&upstream, "environment", json!({})).await;
-    let mut names: Vec<&str> = answer["env"].as_object().unwrap().keys().map(String::as_str).collect();
+    let mut names: Vec<&str> = answer["env"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
     // Shells and interpreters between us and the script add their own.
-    names.retain(|name| !matches!(*name, "LC_CTYPE" | "PWD" | "SHLVL" | "_" | "OLDPWD") && !name.contains("PYENV"));
+    names.retain(|name| {
+        !matches!(*name, "LC_CTYPE" | "PWD" | "SHLVL" | "_" | "OLDPWD") && !name.contains("PYENV")
+    });
     names.sort_unstable();
     assert_eq!(names, ["GREETING", "PATH"]);
-    assert_eq!((answer["env"]["GREETING"].as_str(), answer["cwd"].as_str()), (Some("hello"), Some("/")));
+    assert_eq!(
+        (answer["env"]["GREETING"].as_str(), answer["cwd"].as_str()),
+        (Some("hello"), Some("/"))
+    );
     upstream.close().await;
 }
 
 #[tokio::test]
 async fn stderr_is_kept_within_its_bound() {
-    let mut target = command(&["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do echo line $i >&2; done; exec cat"]);
+    let mut target = command(&[
+        "sh",
+        "-c",
+        "for i in 1 2 3 4 5 6 7 8 9; do echo line $i >&2; done; exec cat",
+    ]);
     target.limits.stderr_ring = 20;
     target.limits.connect = Duration::from_millis(300);
     target.limits.probe = Duration::from_millis(100);
     // `cat` sends our own requests back, which a session must survive as well.
-    let error = Upstream::connect(target, None, Arc::new(Silent)).await.unwrap_err();
-    assert!(matches!(error, ConnectError::Timeout(_) | ConnectError::Refused(_)), "{error}");
+    let error = Upstream::connect(target, None, Arc::new(Silent))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, ConnectError::Timeout(_) | ConnectError::Refused(_)),
+        "{error}"
+    );
     let (listener, mut heard) = ear();
     let upstream = Upstream::connect(child("dies"), None, listener).await.unwrap();
     assert!(matches!(heard.next().await, Told::Line(line) if line.text == "cannot go on"));

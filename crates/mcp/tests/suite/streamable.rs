@@ -63,11 +63,19 @@ async fn legacy(script: impl Fn(&Seen) -> Option<Reply> + Send + Sync + 'static)
 }
 
 async fn connect(server: &Server) -> Result<Upstream, ConnectError> {
-    Upstream::connect(target(Transport::StreamableHttp(http(&server.url()))), None, Arc::new(Silent)).await
+    Upstream::connect(
+        target(Transport::StreamableHttp(http(&server.url()))),
+        None,
+        Arc::new(Silent),
+    )
+    .await
 }
 
 async fn ask(upstream: &Upstream, tool: &str, arguments: Value) -> Result<Value, RequestError> {
-    upstream.request(call(tool, &arguments), Arc::new(Silent)).await.map(|raw| json_of(&raw))
+    upstream
+        .request(call(tool, &arguments), Arc::new(Silent))
+        .await
+        .map(|raw| json_of(&raw))
 }
 
 #[tokio::test]
@@ -75,21 +83,86 @@ async fn every_greeting_leads_to_a_session() {
     type Greeting = fn(&Seen) -> Reply;
     let cases: [(&str, Greeting, &str, &str); 14] = [
         ("a result", discovered, MODERN, "discover"),
-        ("400", |_| Reply::status(400, ""), "2025-11-25", "discover initialize"),
-        ("400 with text", |_| Reply::status(400, "no session id"), "2025-11-25", "discover initialize"),
-        ("400 with an error", |s| Reply::status(400, &s.error(-32000, json!(null)).to_string()), "2025-11-25", "discover initialize"),
-        ("404", |_| Reply::status(404, "not found"), "2025-11-25", "discover initialize"),
-        ("404 with an error", |s| Reply::status(404, &s.error(-32601, json!(null)).to_string()), "2025-11-25", "discover initialize"),
-        ("405", |_| Reply::status(405, ""), "2025-11-25", "discover initialize"),
-        ("406", |_| Reply::status(406, ""), "2025-11-25", "discover initialize"),
-        ("500", |_| Reply::status(500, "oops"), "2025-11-25", "discover initialize"),
-        ("200 with an error", |s| Reply::json(&s.error(-32602, json!(null))), "2025-11-25", "discover initialize"),
-        ("200 with something", |s| Reply::json(&s.result(json!({}))), "2025-11-25", "discover initialize"),
-        ("200 with a page", |_| Reply::status(200, "<html>"), "2025-11-25", "discover initialize"),
-        ("202", |_| Reply::status(202, ""), "2025-11-25", "discover initialize"),
+        (
+            "400",
+            |_| Reply::status(400, ""),
+            "2025-11-25",
+            "discover initialize",
+        ),
+        (
+            "400 with text",
+            |_| Reply::status(400, "no session id"),
+            "2025-11-25",
+            "discover initialize",
+        ),
+        (
+            "400 with an error",
+            |s| Reply::status(400, &s.error(-32000, json!(null)).to_string()),
+            "2025-11-25",
+            "discover initialize",
+        ),
+        (
+            "404",
+            |_| Reply::status(404, "not found"),
+            "2025-11-25",
+            "discover initialize",
+        ),
+        (
+            "404 with an error",
+            |s| Reply::status(404, &s.error(-32601, json!(null)).to_string()),
+            "2025-11-25",
+            "discover initialize",
+        ),
+        (
+            "405",
+            |_| Reply::status(405, ""),
+            "2025-11-25",
+            "discover initialize",
+        ),
+        (
+            "406",
+            |_| Reply::status(406, ""),
+            "2025-11-25",
+            "discover initialize",
+        ),
+        (
+            "500",
+            |_| Reply::status(500, "oops"),
+            "2025-11-25",
+            "discover initialize",
+        ),
+        (
+            "200 with an error",
+            |s| Reply::json(&s.error(-32602, json!(null))),
+            "2025-11-25",
+            "discover initialize",
+        ),
+        (
+            "200 with something",
+            |s| Reply::json(&s.result(json!({}))),
+            "2025-11-25",
+            "discover initialize",
+        ),
+        (
+            "200 with a page",
+            |_| Reply::status(200, "<html>"),
+            "2025-11-25",
+            "discover initialize",
+        ),
+        (
+            "202",
+            |_| Reply::status(202, ""),
+            "2025-11-25",
+            "discover initialize",
+        ),
         (
             "legacy versions",
-            |s| Reply::status(400, &s.error(-32022, json!({"supported": ["2025-03-26"]})).to_string()),
+            |s| {
+                Reply::status(
+                    400,
+                    &s.error(-32022, json!({"supported": ["2025-03-26"]})).to_string(),
+                )
+            },
             "2025-03-26",
             "discover initialize",
         ),
@@ -102,13 +175,19 @@ async fn every_greeting_leads_to_a_session() {
             _ => Reply::status(202, ""),
         })
         .await;
-        let upstream = connect(&server).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let upstream = connect(&server)
+            .await
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(upstream.negotiated().version.as_str(), version, "{name}");
         assert_eq!(upstream.server().name, "web", "{name}");
         let methods = server.methods();
         let seen: Vec<&str> = methods
             .iter()
-            .filter_map(|method| method.strip_prefix("server/").or((method == "initialize").then_some(method)))
+            .filter_map(|method| {
+                method
+                    .strip_prefix("server/")
+                    .or((method == "initialize").then_some(method))
+            })
             .collect();
         assert_eq!(seen.join(" "), opening, "{name}");
         upstream.close().await;
@@ -119,7 +198,9 @@ async fn every_greeting_leads_to_a_session() {
 async fn some_refusals_are_final() {
     let check = async |reply: fn() -> Reply, want: fn(&RequestError) -> bool| {
         let server = Server::start(move |_| reply()).await;
-        let Err(ConnectError::Refused(error)) = connect(&server).await else { panic!() };
+        let Err(ConnectError::Refused(error)) = connect(&server).await else {
+            panic!()
+        };
         assert!(want(&error), "{error:?}");
         assert_eq!(server.methods(), ["server/discover"]);
     };
@@ -139,7 +220,11 @@ async fn some_refusals_are_final() {
         |error| matches!(error, RequestError::Redirect { status: 307, location } if location == "elsewhere.example"),
     )
     .await;
-    check(|| Reply::status(503, ""), |error| error.http_status() == Some(503)).await;
+    check(
+        || Reply::status(503, ""),
+        |error| error.http_status() == Some(503),
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -147,14 +232,20 @@ async fn a_refused_version_is_asked_for_again() {
     let refusals = AtomicUsize::new(0);
     let server = Server::start(move |seen| match refusals.fetch_add(1, Ordering::SeqCst) {
         // Once at the greeting, once in the middle of the session.
-        0 | 2 => Reply::status(400, &seen.error(-32022, json!({"supported": [MODERN]})).to_string()),
+        0 | 2 => Reply::status(
+            400,
+            &seen.error(-32022, json!({"supported": [MODERN]})).to_string(),
+        ),
         1 => discovered(seen),
         _ => Reply::json(&seen.result(json!({"n": 1}))),
     })
     .await;
     let upstream = connect(&server).await.unwrap();
     assert_eq!(ask(&upstream, "t", json!({})).await.unwrap(), json!({"n": 1}));
-    assert_eq!(server.methods(), ["server/discover", "server/discover", "tools/call", "tools/call"]);
+    assert_eq!(
+        server.methods(),
+        ["server/discover", "server/discover", "tools/call", "tools/call"]
+    );
 }
 
 #[tokio::test]
@@ -164,11 +255,15 @@ async fn a_remembered_version_is_used_at_once() {
         _ => Reply::status(202, ""),
     })
     .await;
-    let remembered =
-        Negotiated { version: ProtocolVersion::V2025_06_18, transport: TransportKind::StreamableHttp };
+    let remembered = Negotiated {
+        version: ProtocolVersion::V2025_06_18,
+        transport: TransportKind::StreamableHttp,
+    };
     let mut target = target(Transport::Auto(http(&server.url())));
     target.limits.standing_stream = false;
-    let upstream = Upstream::connect(target, Some(remembered), Arc::new(Silent)).await.unwrap();
+    let upstream = Upstream::connect(target, Some(remembered), Arc::new(Silent))
+        .await
+        .unwrap();
     assert_eq!(upstream.negotiated(), remembered);
     assert_eq!(server.methods(), ["initialize", "notifications/initialized"]);
 }
@@ -176,38 +271,58 @@ async fn a_remembered_version_is_used_at_once() {
 #[tokio::test]
 async fn modern_requests_say_who_asks() {
     let (server, upstream) = modern(|seen| Reply::json(&seen.result(json!({})))).await;
-    let schema = json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
+    let schema =
+        json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
     let plan = Arc::new(ParamHeaders::from_schema(&raw(&schema).unwrap()).unwrap());
     let context = ClientContext {
         capabilities: Some(raw(&json!({"sampling": {}})).unwrap()),
         info: Some(raw(&json!({"name": "downstream", "version": "9"})).unwrap()),
         log_level: Some("warning".into()),
     };
-    let params = json!({"name": "größe", "arguments": {"region": "eu"}, "_meta": {"progressToken": "theirs", "k": 1}});
+    let params =
+        json!({"name": "größe", "arguments": {"region": "eu"}, "_meta": {"progressToken": "theirs", "k": 1}});
     let request = Request::new("tools/call", object(&params), in_seconds(20))
         .with_progress()
         .with_param_headers(plan)
         .on_behalf_of(context);
     upstream.request(request, Arc::new(Silent)).await.unwrap();
-    let read = Request::new("resources/read", object(&json!({"uri": "file:///a b"})), in_seconds(20));
+    let read = Request::new(
+        "resources/read",
+        object(&json!({"uri": "file:///a b"})),
+        in_seconds(20),
+    );
     upstream.request(read, Arc::new(Silent)).await.unwrap();
-    let [discover, called, read] = &server.seen()[..] else { panic!() };
+    let [discover, called, read] = &server.seen()[..] else {
+        panic!()
+    };
     for seen in [discover, called, read] {
         assert_eq!(seen.header("mcp-protocol-version"), Some(MODERN));
         assert_eq!(seen.header("mcp-method"), Some(seen.method()));
         assert_eq!(seen.header("accept"), Some("application/json, text/event-stream"));
-        assert_eq!(seen.body["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"], MODERN);
+        assert_eq!(
+            seen.body["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"],
+            MODERN
+        );
         assert_eq!(seen.header("mcp-session-id"), None);
     }
     assert_eq!(called.header("mcp-name"), Some("=?base64?Z3LDtsOfZQ==?="));
     assert_eq!(called.header("mcp-param-region"), Some("eu"));
     assert_eq!(read.header("mcp-name"), Some("file:///a b"));
     let meta = &called.body["params"]["_meta"];
-    assert_eq!((&meta["k"], &meta["progressToken"]), (&json!(1), &called.body["id"]));
+    assert_eq!(
+        (&meta["k"], &meta["progressToken"]),
+        (&json!(1), &called.body["id"])
+    );
     assert_eq!(meta["io.modelcontextprotocol/clientInfo"]["name"], "downstream");
-    assert_eq!(meta["io.modelcontextprotocol/clientCapabilities"], json!({"sampling": {}}));
+    assert_eq!(
+        meta["io.modelcontextprotocol/clientCapabilities"],
+        json!({"sampling": {}})
+    );
     assert_eq!(meta["io.modelcontextprotocol/logLevel"], "warning");
-    assert_eq!(read.body["params"]["_meta"]["io.modelcontextprotocol/clientInfo"]["name"], "suite");
+    assert_eq!(
+        read.body["params"]["_meta"]["io.modelcontextprotocol/clientInfo"]["name"],
+        "suite"
+    );
 }
 
 #[tokio::test]
@@ -218,28 +333,57 @@ async fn legacy_sessions_carry_their_id() {
     })
     .await;
     ask(&upstream, "t", json!({})).await.unwrap();
-    upstream.notify("notifications/roots/list_changed", object(&json!({}))).await.unwrap();
+    upstream
+        .notify("notifications/roots/list_changed", object(&json!({})))
+        .await
+        .unwrap();
     upstream.close().await;
     let seen = server.seen();
     let of = |method: &str| seen.iter().find(|seen| seen.method() == method).unwrap();
-    assert_eq!((of("initialize").header("mcp-session-id"), of("initialize").header("mcp-protocol-version")), (None, None));
-    for method in ["notifications/initialized", "tools/call", "notifications/roots/list_changed", "DELETE"] {
+    assert_eq!(
+        (
+            of("initialize").header("mcp-session-id"),
+            of("initialize").header("mcp-protocol-version")
+        ),
+        (None, None)
+    );
+    for method in [
+        "notifications/initialized",
+        "tools/call",
+        "notifications/roots/list_changed",
+        "DELETE",
+    ] {
         assert_eq!(of(method).header("mcp-session-id"), Some("session-1"), "{method}");
-        assert_eq!(of(method).header("mcp-protocol-version"), Some("2025-11-25"), "{method}");
+        assert_eq!(
+            of(method).header("mcp-protocol-version"),
+            Some("2025-11-25"),
+            "{method}"
+        );
         assert_eq!(of(method).header("mcp-method"), None);
     }
 }
 
 #[tokio::test]
 async fn results_pass_untouched() {
-    let text = r#"{"content" : [ ],"n":1.50e3,"big":123456789012345678901234567890,"é":"\u00e9\/","a":{"b":[]}}"#;
+    let text =
+        r#"{"content" : [ ],"n":1.50e3,"big":123456789012345678901234567890,"é":"\u00e9\/","a":{"b":[]}}"#;
     let check = async |stream: bool| {
         let (_server, upstream) = modern(move |seen| {
-            let body = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{text}}}", seen.body["id"]);
-            if stream { Reply::pieces(vec![format!("data: {body}\n\n")]) } else { Reply::status(200, &body) }
+            let body = format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{text}}}",
+                seen.body["id"]
+            );
+            if stream {
+                Reply::pieces(vec![format!("data: {body}\n\n")])
+            } else {
+                Reply::status(200, &body)
+            }
         })
         .await;
-        let got = upstream.request(call("t", &json!({})), Arc::new(Silent)).await.unwrap();
+        let got = upstream
+            .request(call("t", &json!({})), Arc::new(Silent))
+            .await
+            .unwrap();
         assert_eq!(got.get(), text);
     };
     check(false).await;
@@ -258,15 +402,47 @@ async fn errors_keep_their_status() {
         |e| matches!(e, RequestError::Rpc { code: -32602, http_status: Some(400), data: Some(d), .. } if d.get() == "{\"why\":1}"),
     )
     .await;
-    check(|s| Reply::status(400, &s.error(-32020, json!(null)).to_string()), RequestError::is_header_mismatch).await;
-    check(|s| Reply::json(&s.error(-32601, json!(null))), |e| e.is_method_not_found() && e.http_status() == Some(200)).await;
-    check(|_| Reply::status(422, "{\"error\":\"bad\"}"), |e| matches!(e, RequestError::Http { status: 422, body, .. } if body.contains("bad"))).await;
-    check(|_| Reply::status(404, "gone"), |e| matches!(e, RequestError::Http { status: 404, .. })).await;
+    check(
+        |s| Reply::status(400, &s.error(-32020, json!(null)).to_string()),
+        RequestError::is_header_mismatch,
+    )
+    .await;
+    check(
+        |s| Reply::json(&s.error(-32601, json!(null))),
+        |e| e.is_method_not_found() && e.http_status() == Some(200),
+    )
+    .await;
+    check(
+        |_| Reply::status(422, "{\"error\":\"bad\"}"),
+        |e| matches!(e, RequestError::Http { status: 422, body, .. } if body.contains("bad")),
+    )
+    .await;
+    check(
+        |_| Reply::status(404, "gone"),
+        |e| matches!(e, RequestError::Http { status: 404, .. }),
+    )
+    .await;
     check(|_| Reply::status(500, "x"), |e| e.http_status() == Some(500)).await;
-    check(|_| Reply::status(202, ""), |e| matches!(e, RequestError::Malformed(_))).await;
-    check(|_| Reply::status(200, "{}"), |e| matches!(e, RequestError::Malformed(_))).await;
-    check(|_| Reply::status(200, "{\"id\":77,\"result\":{}}"), |e| matches!(e, RequestError::Malformed(_))).await;
-    check(|_| Reply::pieces(vec![]), |e| matches!(e, RequestError::Closed { sent: true, .. })).await;
+    check(
+        |_| Reply::status(202, ""),
+        |e| matches!(e, RequestError::Malformed(_)),
+    )
+    .await;
+    check(
+        |_| Reply::status(200, "{}"),
+        |e| matches!(e, RequestError::Malformed(_)),
+    )
+    .await;
+    check(
+        |_| Reply::status(200, "{\"id\":77,\"result\":{}}"),
+        |e| matches!(e, RequestError::Malformed(_)),
+    )
+    .await;
+    check(
+        |_| Reply::pieces(vec![]),
+        |e| matches!(e, RequestError::Closed { sent: true, .. }),
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -283,9 +459,18 @@ async fn what_was_not_sent_is_known() {
     };
     assert!(matches!(error, RequestError::Unreachable(_)), "{error:?}");
     let mut target = http("http://127.0.0.1:9/mcp");
-    target.headers.push((HeaderName::from_static("x-key"), Secret::new("line\nbreak")));
-    let error = Upstream::connect(crate::watch::target(Transport::StreamableHttp(target)), None, Arc::new(Silent)).await;
-    assert!(matches!(error, Err(ConnectError::Target(text)) if text.contains("x-key") && !text.contains("line")));
+    target
+        .headers
+        .push((HeaderName::from_static("x-key"), Secret::new("line\nbreak")));
+    let error = Upstream::connect(
+        crate::watch::target(Transport::StreamableHttp(target)),
+        None,
+        Arc::new(Silent),
+    )
+    .await;
+    assert!(
+        matches!(error, Err(ConnectError::Target(text)) if text.contains("x-key") && !text.contains("line"))
+    );
 }
 
 #[tokio::test]
@@ -296,7 +481,10 @@ async fn an_expired_session_is_told() {
     })
     .await;
     let error = ask(&upstream, "t", json!({})).await.unwrap_err();
-    assert!(matches!(error, RequestError::SessionExpired) && !error.may_have_run(), "{error:?}");
+    assert!(
+        matches!(error, RequestError::SessionExpired) && !error.may_have_run(),
+        "{error:?}"
+    );
     assert!(upstream.is_closed());
     assert!(!ask(&upstream, "t", json!({})).await.unwrap_err().sent());
 }
@@ -322,10 +510,15 @@ async fn a_stream_carries_progress_and_questions() {
     let request = upstream.request(call("t", &json!({})).with_progress(), events);
     assert_eq!(json_of(&request.await.unwrap()), json!({"done": true}));
     assert_eq!(heard.notification().await.1["progress"], 1);
-    heard.request().await.responder.answer(Ok(RawValue::from_string("{\"action\":\"decline\"}".into()).unwrap()));
+    heard.request().await.responder.answer(Ok(
+        RawValue::from_string("{\"action\":\"decline\"}".into()).unwrap()
+    ));
     let mut answers = [server.arrival("POST").await, server.arrival("POST").await].map(|seen| seen.body);
     answers.sort_by_key(|answer| answer["id"].to_string());
-    assert_eq!(answers[0], json!({"jsonrpc": "2.0", "id": "q", "result": {"action": "decline"}}));
+    assert_eq!(
+        answers[0],
+        json!({"jsonrpc": "2.0", "id": "q", "result": {"action": "decline"}})
+    );
     assert_eq!(answers[1]["error"]["code"], -32601);
     assert!(heard.rest().is_empty(), "list changes are the session's");
 }
@@ -335,8 +528,12 @@ async fn a_stream_closed_early_is_resumed() {
     let (server, upstream) = legacy(|seen| match (seen.method(), seen.header("last-event-id")) {
         ("tools/call", _) => Some(Reply::pieces(vec!["id: e1\nretry: 60\ndata:\n\n".to_owned()])),
         // Closed once more, with news; then the answer.
-        ("GET", Some("e1")) => Some(Reply::pieces(vec!["id: e2\ndata: {\"method\":\"notifications/message\"}\n\n".to_owned()])),
-        ("GET", Some("e2")) => Some(Reply::held(vec![event(&json!({"id": 3, "result": {"resumed": true}}))])),
+        ("GET", Some("e1")) => Some(Reply::pieces(vec![
+            "id: e2\ndata: {\"method\":\"notifications/message\"}\n\n".to_owned(),
+        ])),
+        ("GET", Some("e2")) => Some(Reply::held(vec![event(
+            &json!({"id": 3, "result": {"resumed": true}}),
+        )])),
         _ => None,
     })
     .await;
@@ -344,8 +541,11 @@ async fn a_stream_closed_early_is_resumed() {
     let answer = upstream.request(call("t", &json!({})), events).await.unwrap();
     assert_eq!(json_of(&answer), json!({"resumed": true}));
     assert_eq!(heard.notification().await.0, "notifications/message");
-    let resumed: Vec<_> =
-        server.seen().iter().filter_map(|seen| seen.header("last-event-id").map(str::to_owned)).collect();
+    let resumed: Vec<_> = server
+        .seen()
+        .iter()
+        .filter_map(|seen| seen.header("last-event-id").map(str::to_owned))
+        .collect();
     assert_eq!(resumed, ["e1", "e2"]);
 }
 
@@ -353,7 +553,10 @@ async fn a_stream_closed_early_is_resumed() {
 async fn modern_streams_are_not_resumed() {
     let (server, upstream) = modern(|_| Reply::pieces(vec!["id: e1\nretry: 1\ndata:\n\n".to_owned()])).await;
     let error = ask(&upstream, "t", json!({})).await.unwrap_err();
-    assert!(matches!(error, RequestError::Closed { sent: true, .. }), "{error:?}");
+    assert!(
+        matches!(error, RequestError::Closed { sent: true, .. }),
+        "{error:?}"
+    );
     assert_eq!(server.methods(), ["server/discover", "tools/call"]);
 }
 
@@ -364,10 +567,14 @@ async fn dropping_a_call_closes_its_stream_or_tells_the_server() {
     abandon(&server, &upstream).await;
     server.client_left("tools/call").await;
     assert_eq!(server.methods(), ["server/discover", "tools/call"]);
-    let (server, upstream) = legacy(|seen| (seen.method() == "tools/call").then(|| Reply::held(vec![]))).await;
+    let (server, upstream) =
+        legacy(|seen| (seen.method() == "tools/call").then(|| Reply::held(vec![]))).await;
     let id = abandon(&server, &upstream).await;
     server.client_left("tools/call").await;
-    assert_eq!(server.arrival("notifications/cancelled").await.body["params"], json!({"requestId": id}));
+    assert_eq!(
+        server.arrival("notifications/cancelled").await.body["params"],
+        json!({"requestId": id})
+    );
     assert_eq!(upstream.in_flight(), 0);
 }
 
@@ -393,7 +600,16 @@ async fn keep_alives_extend_nothing() {
     let mut request = call("t", &json!({}));
     request.deadline = in_seconds(0) + Duration::from_millis(200);
     let error = upstream.request(request, Arc::new(Silent)).await.unwrap_err();
-    assert!(matches!(error, RequestError::Timeout { phase: Phase::Answer, sent: true }), "{error:?}");
+    assert!(
+        matches!(
+            error,
+            RequestError::Timeout {
+                phase: Phase::Answer,
+                sent: true
+            }
+        ),
+        "{error:?}"
+    );
     server.client_left("tools/call").await;
 }
 
@@ -402,7 +618,11 @@ async fn keep_alives_extend_nothing() {
 async fn concurrent_calls_get_their_own_answers() {
     let (_server, upstream) = modern(|seen| {
         let answer = seen.result(seen.body["params"]["arguments"].clone());
-        if seen.body["id"].as_u64().unwrap() % 2 == 0 { Reply::json(&answer) } else { Reply::held(vec![event(&answer)]) }
+        if seen.body["id"].as_u64().unwrap() % 2 == 0 {
+            Reply::json(&answer)
+        } else {
+            Reply::held(vec![event(&answer)])
+        }
     })
     .await;
     let calls = (0..100).map(|n| ask(&upstream, "t", json!({ "n": n })));
@@ -419,16 +639,23 @@ async fn the_standing_stream_reaches_the_listener() {
         "GET" if seen.header("last-event-id").is_none() => Reply::pieces(vec![
             "id: s1\nretry: 100\ndata: {\"method\":\"notifications/tools/list_changed\"}\n\n".to_owned(),
         ]),
-        "GET" => Reply::held(vec![event(&json!({"method": "notifications/resources/updated", "params": {"uri": "u"}}))]),
+        "GET" => Reply::held(vec![event(
+            &json!({"method": "notifications/resources/updated", "params": {"uri": "u"}}),
+        )]),
         // Acknowledged here, answered there.
         _ => Reply::status(202, ""),
     })
     .await;
     let (listener, mut heard) = ear();
     let transport = Transport::StreamableHttp(http(&server.url()));
-    let upstream = Upstream::connect(target(transport), None, listener).await.unwrap();
+    let upstream = Upstream::connect(target(transport), None, listener)
+        .await
+        .unwrap();
     assert_eq!(heard.notification().await.0, "notifications/tools/list_changed");
-    assert_eq!(heard.notification().await, ("notifications/resources/updated".to_owned(), json!({"uri": "u"})));
+    assert_eq!(
+        heard.notification().await,
+        ("notifications/resources/updated".to_owned(), json!({"uri": "u"}))
+    );
     upstream.close().await;
     server.client_left("GET").await;
     assert_eq!(heard.closed().await, "closed by us");
@@ -443,21 +670,73 @@ async fn subscriptions_of_modern_servers() {
                 "params": {"_meta": tag, "notifications": {"toolsListChanged": true}}})),
             event(&json!({"method": "notifications/tools/list_changed", "params": {"_meta": tag}})),
         ];
-        let ends = seen.body["params"]["notifications"].get("promptsListChanged").is_some();
+        let ends = seen.body["params"]["notifications"]
+            .get("promptsListChanged")
+            .is_some();
         if ends {
-            Reply::pieces(pieces.into_iter().chain([event(&seen.result(json!({})))]).collect())
+            Reply::pieces(
+                pieces
+                    .into_iter()
+                    .chain([event(&seen.result(json!({})))])
+                    .collect(),
+            )
         } else {
             Reply::held(pieces)
         }
     })
     .await;
     let (listener, mut heard) = ear();
-    let subscription = upstream.listen(&object(&json!({"toolsListChanged": true})), listener).await.unwrap();
+    let subscription = upstream
+        .listen(&object(&json!({"toolsListChanged": true})), listener)
+        .await
+        .unwrap();
     assert_eq!(subscription.honored().get(), r#"{"toolsListChanged":true}"#);
     assert_eq!(heard.notification().await.0, "notifications/tools/list_changed");
     drop(subscription);
     server.client_left("subscriptions/listen").await;
     let (listener, _heard) = ear();
-    let mut ending = upstream.listen(&object(&json!({"promptsListChanged": true})), listener).await.unwrap();
+    let mut ending = upstream
+        .listen(&object(&json!({"promptsListChanged": true})), listener)
+        .await
+        .unwrap();
     assert_eq!(&*ending.ended().await, "the server ended the subscription");
+}
+
+#[tokio::test]
+async fn an_acknowledged_request_may_be_answered_on_the_standing_stream() {
+    let (sender, receiver) = tokio::sync::mpsc::unbounded_channel::<String>();
+    let receiver = std::sync::Mutex::new(Some(receiver));
+    let (opened, mut open) = ear();
+    let server = Server::start(move |seen| match seen.method() {
+        "server/discover" => Reply::status(400, ""),
+        "initialize" => initialized(seen),
+        "GET" => match receiver.lock().unwrap().take() {
+            Some(receiver) => Reply::Stream(
+                futures::stream::unfold(receiver, |mut receiver| async {
+                    receiver.recv().await.map(|piece| (piece, receiver))
+                })
+                .boxed(),
+            ),
+            None => Reply::status(405, ""),
+        },
+        "tools/call" => {
+            sender.send(event(&seen.result(json!({"late": true})))).unwrap();
+            Reply::status(202, "")
+        }
+        _ => {
+            sender
+                .send(event(&json!({"method": "notifications/tools/list_changed"})))
+                .unwrap();
+            Reply::status(202, "")
+        }
+    })
+    .await;
+    let transport = Transport::StreamableHttp(http(&server.url()));
+    let upstream = Upstream::connect(target(transport), None, opened).await.unwrap();
+    // The stream is known to be open once something arrived on it.
+    open.notification().await;
+    assert_eq!(
+        ask(&upstream, "t", json!({})).await.unwrap(),
+        json!({"late": true})
+    );
 }

@@ -9,8 +9,8 @@ use mcp::egress::Egress;
 use mcp::http::{HttpClient, HttpLimits, HttpOptions};
 use mcp::wire::{Object, raw};
 use mcp::{
-    ClientProfile, Events, HttpTarget, Limits, Listener, LogLine, Request, ServerRequest, StdioCommand, Target,
-    Transport,
+    ClientProfile, Events, HttpTarget, Limits, Listener, LogLine, Request, ServerRequest, StdioCommand,
+    Target, Transport,
 };
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -40,7 +40,10 @@ pub(crate) fn ear() -> (Arc<Ear>, Heard) {
 
 impl Heard {
     pub(crate) async fn next(&mut self) -> Told {
-        tokio::time::timeout(Duration::from_secs(20), self.0.recv()).await.expect("something is heard").unwrap()
+        tokio::time::timeout(Duration::from_secs(20), self.0.recv())
+            .await
+            .expect("something is heard")
+            .unwrap()
     }
 
     /// The next notification; other things are skipped.
@@ -124,7 +127,11 @@ pub(crate) fn in_seconds(seconds: u64) -> Instant {
 
 /// A tool call with plenty of time.
 pub(crate) fn call(tool: &str, arguments: &Value) -> Request {
-    Request::new("tools/call", object(&json!({"name": tool, "arguments": arguments})), in_seconds(20))
+    Request::new(
+        "tools/call",
+        object(&json!({"name": tool, "arguments": arguments})),
+        in_seconds(20),
+    )
 }
 
 pub(crate) fn json_of(raw: &RawValue) -> Value {
@@ -141,7 +148,10 @@ pub(crate) fn child(mode: &str) -> Target {
     command(&["python3", "-u", script, mode])
 }
 
-#[expect(clippy::disallowed_methods, reason = "a child needs the PATH of whoever runs the tests")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a child needs the PATH of whoever runs the tests"
+)]
 pub(crate) fn path() -> (String, Secret) {
     ("PATH".to_owned(), Secret::new(std::env::var("PATH").unwrap()))
 }
@@ -153,24 +163,42 @@ pub(crate) fn command(argv: &[&str]) -> Target {
         inherit: vec![path()],
         cwd: None,
     };
-    Target { transport: Transport::Stdio(command), client: profile(), limits: Limits { probe: LONG, ..limits() } }
+    Target {
+        transport: Transport::Stdio(command),
+        client: profile(),
+        limits: Limits {
+            probe: LONG,
+            ..limits()
+        },
+    }
 }
 
 /// Long enough never to pass by accident on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
 
 pub(crate) fn limits() -> Limits {
-    Limits { connect: LONG, http_probe: LONG, ..Limits::default() }
+    Limits {
+        connect: LONG,
+        http_probe: LONG,
+        ..Limits::default()
+    }
 }
 
 /// Exactly one address on loopback, registered as an operator would.
 pub(crate) fn http(url: &str) -> HttpTarget {
     let egress = Egress::public().register(url).unwrap();
-    let options =
-        HttpOptions { limits: HttpLimits::default(), egress: Arc::new(egress), ..HttpOptions::default() };
+    let options = HttpOptions {
+        limits: HttpLimits::default(),
+        egress: Arc::new(egress),
+        ..HttpOptions::default()
+    };
     HttpTarget::new(Url::parse(url).unwrap(), HttpClient::new(options).unwrap())
 }
 
 pub(crate) fn target(transport: Transport) -> Target {
-    Target { transport, client: profile(), limits: limits() }
+    Target {
+        transport,
+        client: profile(),
+        limits: limits(),
+    }
 }
