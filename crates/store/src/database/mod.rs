@@ -107,13 +107,16 @@ impl Database {
         Ok(mode)
     }
 
-    /// Closes every connection.
+    /// Closes every connection, then lets another process serve.
     pub(crate) async fn close(&self) {
         let connections = [Some(&self.write), Some(&self.read), self.lazy.as_ref()];
         for connection in connections.into_iter().flatten() {
             if let Err(error) = connection.close_by_ref().await {
                 tracing::warn!(%error, "a database connection did not close");
             }
+        }
+        if let Some(wal) = &self.wal {
+            wal.release();
         }
     }
 }

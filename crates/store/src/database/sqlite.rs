@@ -24,7 +24,7 @@ const BUSY: Duration = Duration::from_secs(10);
 /// The write-ahead log's file, and the lock of the process that serves.
 pub(crate) struct Wal {
     path: PathBuf,
-    _serving: Option<File>,
+    serving: std::sync::Mutex<Option<File>>,
 }
 
 /// Prepares the files and opens the connections.
@@ -46,7 +46,7 @@ pub(super) async fn open(path: &Path, role: Role) -> Result<Database, StoreError
         turn: Some(Arc::new(Mutex::new(Some(Sync::Full)))),
         wal: Some(Wal {
             path: beside(path, "-wal"),
-            _serving: serving,
+            serving: std::sync::Mutex::new(serving),
         }),
     })
 }
@@ -61,6 +61,11 @@ pub(super) async fn set_sync(db: &DatabaseConnection, sync: Sync) -> Result<(), 
 }
 
 impl Wal {
+    /// Lets another process serve. Whoever still holds a part of a closed store must not keep the lock.
+    pub(super) fn release(&self) {
+        drop(self.serving.lock().map(|mut file| file.take()));
+    }
+
     /// Puts what is in the log on disk. Closing this second handle drops no lock: SQLite keeps its locks on other files.
     pub(crate) async fn sync(&self) -> std::io::Result<()> {
         let path = self.path.clone();
