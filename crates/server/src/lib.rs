@@ -1,1 +1,24 @@
-//! server
+//! HTTP: REST made from the capabilities, inbound MCP, problem documents, and the few pages that are written by hand.
+//!
+//! Knows nothing of the MCP client side, of policy or of the store: whatever it does, it asks the gateway. Status codes live here
+//! and nowhere else.
+
+mod app;
+mod auth;
+mod docs;
+mod guard;
+mod health;
+mod limits;
+mod mcp;
+mod metrics;
+pub mod openapi;
+mod page;
+mod problem;
+mod request_id;
+mod rest;
+mod serve;
+mod state;
+
+pub use app::App;
+pub use serve::serve;
+pub use state::Options;

@@ -116,7 +116,7 @@ impl Declaration {
 }
 
 type Answer = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
-type Handler = Arc<dyn Fn(Context, Value) -> Answer + Send + Sync>;
+type Run = Arc<dyn Fn(Context, Value) -> Answer + Send + Sync>;
 
 /// A declared capability with its schemas and its handler.
 #[derive(Clone)]
@@ -128,7 +128,7 @@ pub struct Capability {
     /// JSON Schema 2020-12 of its output; none when it answers without content.
     pub output: Option<Arc<Value>>,
     input_digest: Digest,
-    handler: Handler,
+    handler: Run,
 }
 
 impl Capability {
@@ -140,7 +140,7 @@ impl Capability {
         F: Fn(Context, I) -> R + Send + Sync + Clone + 'static,
         R: Future<Output = Result<O, Failure>> + Send + 'static,
     {
-        let erased: Handler = Arc::new(move |context, input| {
+        let erased: Run = Arc::new(move |context, input| {
             let handler = handler.clone();
             Box::pin(async move {
                 let input: I = serde_json::from_value(input).map_err(|error| Failure::invalid_input(&error))?;

@@ -1,0 +1,154 @@
+//! Hears what an upstream says during one call, in order, until someone can pass it on.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use domain::{CallEvents, PeerError, PeerResponder};
+use serde_json::value::RawValue;
+use tokio::sync::Notify;
+
+use super::answer::codes;
+use super::client::{Client, rank};
+use super::wire::Members;
+
+/// Most things heard and not yet passed on; what is heard beyond is dropped.
+const HELD: usize = 1_024;
+
+/// Something an upstream said.
+pub(super) enum Heard {
+    /// A notification, ready to be sent.
+    Note(String),
+    /// A request of its own.
+    Wish(Wish),
+}
+
+/// A request of an upstream to the client.
+pub(super) struct Wish {
+    pub(super) method: String,
+    pub(super) params: Option<Box<RawValue>>,
+    pub(super) responder: PeerResponder,
+}
+
+impl Wish {
+    /// Says that the client cannot be asked this.
+    pub(super) fn refuse(self) {
+        let message = format!("the client does not support {}", self.method);
+        (self.responder)(Err(PeerError { code: codes::METHOD_NOT_FOUND, message, data: None }));
+    }
+}
+
+/// The ears of one call.
+pub(super) struct Ears {
+    progress: Option<Box<RawValue>>,
+    level: Option<usize>,
+    held: Mutex<VecDeque<Heard>>,
+    wake: Notify,
+}
+
+impl Ears {
+    pub(super) fn of(client: &Client) -> Self {
+        Self {
+            progress: client.progress.clone(),
+            level: client.rank(),
+            held: Mutex::new(VecDeque::new()),
+            wake: Notify::new(),
+        }
+    }
+
+    /// The next thing heard. For one listener.
+    pub(super) async fn heard(&self) -> Heard {
+        loop {
+            if let Some(heard) = self.pop() {
+                return heard;
+            }
+            self.wake.notified().await;
+        }
+    }
+
+    /// The next thing heard, if there is one.
+    pub(super) fn pop(&self) -> Option<Heard> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    fn push(&self, heard: Heard) {
+        {
+            let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+            if held.len() >= HELD {
+                return;
+            }
+            held.push_back(heard);
+        }
+        self.wake.notify_one();
+    }
+}
+
+impl CallEvents for Ears {
+    fn notification(&self, method: &str, params: Option<&RawValue>) {
+        let note = match method {
+            "notifications/progress" => progress(self.progress.as_deref(), params),
+            "notifications/message" => message(self.level, params),
+            "notifications/elicitation/complete" => Some(notification(method, params.map(RawValue::get))),
+            _ => None,
+        };
+        if let Some(note) = note {
+            self.push(Heard::Note(note));
+        }
+    }
+
+    fn request(&self, method: &str, params: Option<&RawValue>, responder: PeerResponder) {
+        let params = params.map(ToOwned::to_owned);
+        self.push(Heard::Wish(Wish { method: method.to_owned(), params, responder }));
+    }
+}
+
+/// A notification with these params.
+pub(super) fn notification(method: &str, params: Option<&str>) -> String {
+    let params = params.map(|params| format!(r#","params":{params}"#)).unwrap_or_default();
+    format!(r#"{{"jsonrpc":"2.0","method":"{method}"{params}}}"#)
+}
+
+/// Progress under the client's own token.
+fn progress(token: Option<&RawValue>, params: Option<&RawValue>) -> Option<String> {
+    let (token, members) = (token?, Members::read(params?)?);
+    let others = members.filtered(|name| name != "progressToken");
+    let rest = others.get().strip_prefix('{')?;
+    let comma = if rest == "}" { "" } else { "," };
+    let params = format!(r#"{{"progressToken":{}{comma}{rest}"#, token.get());
+    Some(notification("notifications/progress", Some(&params)))
+}
+
+/// A log message, if it is as grave as the client wants.
+fn message(wanted: Option<usize>, params: Option<&RawValue>) -> Option<String> {
+    let params = params?;
+    let level = Members::read(params)?.text("level").and_then(|level| rank(&level))?;
+    (level >= wanted?).then(|| notification("notifications/message", Some(params.get())))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::{message, progress};
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn progress_goes_under_the_clients_token() {
+        let params = raw(r#"{"progress":1,"progressToken":"ours","total":2}"#);
+        assert_eq!(
+            progress(Some(&raw("\"theirs\"")), Some(&params)).as_deref(),
+            Some(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"theirs","progress":1,"total":2}}"#)
+        );
+        assert_eq!(progress(None, Some(&params)), None);
+    }
+
+    #[test]
+    fn messages_below_the_wanted_level_are_left_out() {
+        let params = raw(r#"{"level":"info","data":"x"}"#);
+        for (wanted, heard) in [(None, false), (Some(0), true), (Some(1), true), (Some(2), false)] {
+            assert_eq!(message(wanted, Some(&params)).is_some(), heard, "{wanted:?}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Listens, with bounds on what a client may cost before it has said anything.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::extract::ConnectInfo;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt as _;
+
+use crate::App;
+
+/// How long a client may take to send a request's head.
+const HEAD: Duration = Duration::from_secs(15);
+/// Largest head of a request, in bytes.
+const HEAD_BYTES: usize = 64 * 1024;
+/// Most headers of a request.
+const HEADERS: usize = 100;
+/// Most connections at once; more wait in the listener's queue.
+const CONNECTIONS: usize = 10_000;
+/// How long connections may take to end once the server stops.
+const LINGER: Duration = Duration::from_secs(10);
+
+/// Serves until told to stop, then lets what is under way end.
+///
+/// # Errors
+/// When the listener fails for good.
+pub async fn serve(listener: TcpListener, app: App, stop: CancellationToken) -> std::io::Result<()> {
+    let connections = TaskTracker::new();
+    let places = std::sync::Arc::new(tokio::sync::Semaphore::new(CONNECTIONS));
+    loop {
+        let Ok(place) = places.clone().acquire_owned().await else { break };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stop.cancelled() => break,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                let (app, stop) = (app.clone(), stop.clone());
+                connections.spawn(async move {
+                    connection(stream, peer, app, stop).await;
+                    drop(place);
+                });
+            }
+            Err(error) => {
+                // Out of descriptors, most likely: give connections time to end instead of spinning.
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+    drop(listener);
+    connections.close();
+    if tokio::time::timeout(LINGER, connections.wait()).await.is_err() {
+        tracing::warn!(open = connections.len(), "connections were still open at the end");
+    }
+    Ok(())
+}
+
+async fn connection(stream: TcpStream, peer: SocketAddr, app: App, stop: CancellationToken) {
+    if stream.set_nodelay(true).is_err() {
+        return;
+    }
+    let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(peer));
+        let router = app.router.clone();
+        async move { Ok::<_, Infallible>(router.oneshot(request).await.unwrap_or_else(|never| match never {})) }
+    });
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(HEAD_BYTES).max_headers(HEADERS);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_header_list_size(u32::try_from(HEAD_BYTES).unwrap_or(u32::MAX))
+        .max_concurrent_streams(100)
+        .keep_alive_interval(Duration::from_secs(30));
+    let serving = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+    tokio::pin!(serving);
+    let ended = tokio::select! {
+        ended = serving.as_mut() => ended,
+        () = stop.cancelled() => {
+            serving.as_mut().graceful_shutdown();
+            serving.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
