@@ -14,7 +14,7 @@ use super::template::{Fallback, ReferenceKind};
 pub struct Import {
     /// The dialect the file was read as.
     pub dialect: Dialect,
-    /// The servers, in the order of the file; also those that cannot be launched.
+    /// The servers, in the order of the file (TOML: by name); also those that cannot be launched.
     pub entries: Vec<Entry>,
     /// Values to ask a person for, referenced from templates as [`ReferenceKind::Input`].
     pub inputs: Vec<Input>,
