@@ -43,7 +43,7 @@ fn statement(db: &impl ConnectionTrait, sql: &str, mut values: Vec<Value>) -> St
         if let Value::String(Some(text)) = value
             && text.as_bytes().contains(&0)
         {
-            *text = text.replace('\0', "\u{fffd}").into();
+            *text = text.replace('\0', "\u{fffd}");
         }
     }
     Statement::from_sql_and_values(db.get_database_backend(), sql, values)

@@ -1,6 +1,5 @@
 //! Making the chain: after the entries are in, by whoever holds the workspace's lease.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use domain::{Digest, Tenant};
@@ -176,14 +175,12 @@ async fn insert(db: &impl ConnectionTrait, tenant: Tenant, links: &[Made]) -> Re
         for row in 0..size {
             let first = 3 + row * 4;
             let separator = if row == 0 { "" } else { ", " };
-            // Writing to a string cannot fail.
-            let _: std::fmt::Result = write!(
-                text,
+            text.push_str(&format!(
                 "{separator}($1, $2, ${first}, ${}, ${}, ${})",
                 first + 1,
                 first + 2,
                 first + 3
-            );
+            ));
         }
         let mut values: Vec<Value> = values![organization, workspace];
         for made in chunk {

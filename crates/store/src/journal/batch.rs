@@ -19,8 +19,8 @@ const NEVER: &str = "the database refuses the entry";
 
 #[derive(Default)]
 struct Batch {
-    intents: Vec<Box<IntentJob>>,
-    records: Vec<Box<RecordJob>>,
+    intents: Vec<IntentJob>,
+    records: Vec<RecordJob>,
 }
 
 /// Writes what was taken, and before it what is pending. What could not be written is pending afterwards.
@@ -39,8 +39,8 @@ pub(super) async fn write(state: &mut State, taken: &mut Vec<Job>) {
                 .entry(job.tenant.organization.uuid())
                 .or_default()
                 .intents
-                .push(job),
-            Job::Record(job) => batches.entry(job.organization).or_default().records.push(job),
+                .push(*job),
+            Job::Record(job) => batches.entry(job.organization).or_default().records.push(*job),
         }
     }
     for (organization, batch) in batches {
@@ -52,10 +52,10 @@ pub(super) async fn write(state: &mut State, taken: &mut Vec<Job>) {
     }
 }
 
-async fn write_records(state: &mut State, organization: Uuid, records: Vec<Box<RecordJob>>) {
+async fn write_records(state: &mut State, organization: Uuid, records: Vec<RecordJob>) {
     let mut left = records.into_iter().peekable();
     while left.peek().is_some() {
-        let chunk: Vec<Box<RecordJob>> = left.by_ref().take(MAX_ROWS).collect();
+        let chunk: Vec<RecordJob> = left.by_ref().take(MAX_ROWS).collect();
         match insert_alone(state, organization, &chunk).await {
             Ok(()) => committed(state, chunk),
             Err(error) if refused(&error) && chunk.len() == 1 => never(chunk, &error),
@@ -75,7 +75,7 @@ async fn write_records(state: &mut State, organization: Uuid, records: Vec<Box<R
     }
 }
 
-async fn insert_alone(state: &State, organization: Uuid, records: &[Box<RecordJob>]) -> Result<(), DbErr> {
+async fn insert_alone(state: &State, organization: Uuid, records: &[RecordJob]) -> Result<(), DbErr> {
     let rows: Vec<Placed> = records.iter().map(|record| record.placed.clone()).collect();
     let closing = records.iter().any(|record| closes(state, record));
     let db = &state.core.db;
@@ -124,8 +124,8 @@ async fn write_intents(state: &mut State, organization: Uuid, batch: Batch) {
 async fn commit_intents(
     state: &State,
     organization: Uuid,
-    intents: &[Box<IntentJob>],
-    records: &[Box<RecordJob>],
+    intents: &[IntentJob],
+    records: &[RecordJob],
 ) -> Result<Vec<Result<(), IntentError>>, StoreError> {
     let core = &state.core;
     let sync = match core.options.durability {
@@ -228,12 +228,12 @@ fn closes(state: &State, record: &RecordJob) -> bool {
     record.placed.row.kind == "ended" && state.open.contains(&record.placed.row.call)
 }
 
-fn committed(state: &mut State, records: Vec<Box<RecordJob>>) {
+fn committed(state: &mut State, records: Vec<RecordJob>) {
     add(&state.shared.commits, 1);
     written(state, records);
 }
 
-fn written(state: &mut State, records: Vec<Box<RecordJob>>) {
+fn written(state: &mut State, records: Vec<RecordJob>) {
     if records.is_empty() {
         return;
     }
@@ -246,7 +246,7 @@ fn written(state: &mut State, records: Vec<Box<RecordJob>>) {
     }
 }
 
-fn not_yet(state: &mut State, records: Vec<Box<RecordJob>>, error: &DbErr) {
+fn not_yet(state: &mut State, records: Vec<RecordJob>, error: &DbErr) {
     tracing::error!(%error, entries = records.len(), "entries of the record could not be written; trying again");
     for mut record in records {
         record.tell(Err(NOT_YET));
@@ -254,7 +254,7 @@ fn not_yet(state: &mut State, records: Vec<Box<RecordJob>>, error: &DbErr) {
     }
 }
 
-fn never(records: Vec<Box<RecordJob>>, error: &DbErr) {
+fn never(records: Vec<RecordJob>, error: &DbErr) {
     for mut record in records {
         tracing::error!(%error, call = %record.placed.row.call, "the database refuses an entry of the record for what it holds");
         record.tell(Err(NEVER));
