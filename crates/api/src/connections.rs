@@ -229,14 +229,22 @@ fn given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Opt
 /// What a test or refresh saw.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectionReport {
+    /// Whether the connection can be used.
+    pub ok: bool,
+    /// Why not, where it cannot.
+    pub failure: Option<String>,
     /// The connection as it now stands.
     pub connection: Connection,
+    /// What the server calls itself, with its version.
+    pub server: Option<String>,
     /// How many tools, prompts, resources and resource templates were listed.
     pub counts: CatalogueCounts,
     /// What changed since the last catalogue.
     pub changes: CatalogueChanges,
-    /// What could not be taken and why: malformed tools, truncation, lines that are not protocol.
+    /// What could not be taken and why: malformed tools, truncation, requests outside the standard.
     pub problems: Vec<String>,
+    /// What the server wrote outside the protocol lately. Untrusted text.
+    pub lines: Vec<String>,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
 }
@@ -254,17 +262,17 @@ pub struct CatalogueCounts {
     pub resource_templates: u32,
 }
 
-/// What changed between two catalogues.
+/// What changed between two catalogues: how many tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CatalogueChanges {
-    /// Tools that are new: unclassified, on no grant.
-    pub added: Vec<String>,
-    /// Tools whose definition changed: quarantined.
-    pub changed: Vec<String>,
-    /// Tools that are no longer listed.
-    pub gone: Vec<String>,
-    /// Tools whose schema cannot be compiled.
-    pub unusable: Vec<String>,
+    /// New: unclassified, on no grant.
+    pub added: u32,
+    /// Of another definition than the accepted one: quarantined. `connections changes` shows the differences.
+    pub changed: u32,
+    /// No longer listed.
+    pub gone: u32,
+    /// With a schema that cannot be compiled.
+    pub unusable: u32,
 }
 
 /// What of a catalogue to show.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use connections::{ConnectionEvent, ConnectionEventKind};
-use domain::{ApprovalId, ConnectionId, Tenant};
+use connections::{ConnectionEvent, ConnectionEventKind, SessionKey};
+use domain::{AgentId, ApprovalId, ConnectionId, Principal, Tenant};
 
 use crate::Gateway;
 
@@ -33,6 +33,12 @@ pub enum Changed {
 }
 
 impl Gateway {
+    /// Lets go of what upstreams keep for a client's session that is over.
+    pub fn end_session(&self, session: &Arc<str>, principal: &Principal, agent: Option<AgentId>) {
+        let key = SessionKey { session: Some(session.clone()), principal: principal.identity, agent };
+        self.inner.connections.end_session(&key);
+    }
+
     /// Passes on what happened at a connection. Says whether the policy facts must be read again.
     #[must_use]
     pub fn follow(&self, event: &ConnectionEvent) -> bool {

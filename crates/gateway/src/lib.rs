@@ -25,5 +25,5 @@ pub use facts::{KnownFacts, Workspace};
 pub use gateway::{Gateway, Options};
 pub use operate::{Operation, Reply};
 pub use ports::{KeyTable, Later, Ports, Reload, ReloadReport};
-pub use view::{AgentRef, Catalogued, Scope, View, ViewKey};
+pub use view::{AgentRef, Catalogued, Mirrored, Scope, View, ViewKey};
 pub use wave::Rejections;

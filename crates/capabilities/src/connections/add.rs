@@ -3,7 +3,7 @@
 use api::connections::{AddConnection, AuthInput, Connection};
 use domain::{ConnectionId, ConnectionOwner, ConnectionState, Endpoint, Health, Label, Namespace, Sharing, Transport};
 use gateway::Workspace;
-use gateway::capability::{Capability, Context, Declaration, Failure, FailureKind};
+use gateway::capability::{Capability, Context, Declaration, Failure};
 
 use super::{CHANGE, settings, shown};
 use crate::{convert, find};
@@ -18,7 +18,7 @@ async fn add(context: Context, input: AddConnection) -> Result<Connection, Failu
     let workspace = find::workspace(&context)?;
     let label = Label::new(&input.label).map_err(|error| Failure::field("label", error.to_string()))?;
     let transport = input.transport.map_or(Transport::Auto, convert::to_transport);
-    let url = url(&context, &input.url, transport)?;
+    let url = url(&context, &input.url, transport).await?;
     let namespace = match &input.namespace {
         Some(text) => Namespace::new(text).map_err(|error| Failure::field("namespace", error.to_string()))?,
         None => free_namespace(&workspace, label.as_str()),
@@ -62,17 +62,13 @@ async fn add(context: Context, input: AddConnection) -> Result<Connection, Failu
 }
 
 /// A URL that may be reached: public HTTPS, or exactly one the operator registered.
-pub(super) fn url(context: &Context, text: &str, transport: Transport) -> Result<String, Failure> {
+pub(super) async fn url(context: &Context, text: &str, transport: Transport) -> Result<String, Failure> {
     if transport == Transport::Stdio {
         let detail = "commands come from the operator's configuration only; add the server there as [[connections]]";
         return Err(Failure::field("transport", detail));
     }
-    match context.gateway.connections().check_url(text) {
-        Ok(url) => Ok(url.into()),
-        Err(refusal) => {
-            Err(Failure::new(FailureKind::Invalid, "connection.url_refused", refusal.to_string()).at("url"))
-        }
-    }
+    context.gateway.connections().check_url(text).await.map_err(|error| settings::failure(&error).at("url"))?;
+    Ok(text.trim().to_owned())
 }
 
 pub(super) fn unique(names: Vec<String>) -> Result<Vec<std::sync::Arc<str>>, Failure> {

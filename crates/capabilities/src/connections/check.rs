@@ -2,9 +2,9 @@
 
 use api::connections::{CatalogueChanges, CatalogueCounts, ConnectionQuery, ConnectionReport};
 use domain::Effect;
-use gateway::capability::{Action, Capability, Context, Declaration, Failure, FailureKind, Method};
+use gateway::capability::{Action, Capability, Context, Declaration, Failure, Method};
 
-use super::{CHANGE, shown};
+use super::{CHANGE, settings, shown};
 use crate::find;
 
 const TEST: Declaration = Declaration {
@@ -31,35 +31,45 @@ const REFRESH: Declaration = Declaration {
 
 pub(super) fn capabilities() -> Vec<Capability> {
     vec![
-        Capability::new(TEST, |context: Context, query: ConnectionQuery| prepare(context, query)),
-        Capability::new(REFRESH, |context: Context, query: ConnectionQuery| prepare(context, query)),
+        Capability::new(TEST, |context: Context, query: ConnectionQuery| check(context, query)),
+        Capability::new(REFRESH, |context: Context, query: ConnectionQuery| check(context, query)),
     ]
 }
 
-async fn prepare(context: Context, query: ConnectionQuery) -> Result<ConnectionReport, Failure> {
+/// A server that cannot be used is an answer, not an error: the report says why.
+async fn check(context: Context, query: ConnectionQuery) -> Result<ConnectionReport, Failure> {
     let connection = find::connection(&context, &query.connection)?;
-    let done = context.gateway.connections().prepare(context.tenant(), connection.id).await.map_err(|error| {
-        Failure::new(FailureKind::Upstream, "connection.not_prepared", error.to_string())
-    })?;
+    let report = context
+        .gateway
+        .connections()
+        .test(context.tenant(), connection.id)
+        .await
+        .map_err(|error| settings::failure(&error))?;
     context.gateway.refresh(context.tenant()).await?;
     let now = find::connection(&context, &query.connection)?;
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let names = |names: Vec<std::sync::Arc<str>>| names.iter().map(ToString::to_string).collect();
+    let seen = report.seen.as_ref();
+    let tools = seen.map(|seen| seen.tools).unwrap_or_default();
+    let (prompts, resources, templates) = seen.map(|seen| seen.contexts).unwrap_or_default();
     Ok(ConnectionReport {
+        ok: report.ok,
+        failure: report.failure.clone(),
         connection: shown::of(&now),
+        server: seen.map(|seen| format!("{} {}", seen.server.0, seen.server.1)),
         counts: CatalogueCounts {
-            tools: count(done.tools),
-            prompts: count(done.prompts),
-            resources: count(done.resources),
-            resource_templates: count(done.templates),
+            tools: count(tools.listed),
+            prompts: count(prompts),
+            resources: count(resources),
+            resource_templates: count(templates),
         },
         changes: CatalogueChanges {
-            added: names(done.added),
-            changed: names(done.changed),
-            gone: names(done.gone),
-            unusable: names(done.unusable),
+            added: count(tools.added),
+            changed: count(tools.changed),
+            gone: count(tools.gone),
+            unusable: count(tools.unusable),
         },
-        problems: done.problems,
-        duration_ms: u64::try_from(done.duration.as_millis()).unwrap_or(u64::MAX),
+        problems: seen.map(|seen| seen.problems.clone()).unwrap_or_default(),
+        lines: report.lines.into_iter().map(|line| line.text).collect(),
+        duration_ms: u64::try_from(report.took.as_millis()).unwrap_or(u64::MAX),
     })
 }

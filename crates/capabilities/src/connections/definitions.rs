@@ -5,9 +5,9 @@ use api::connections::{AcceptDefinition, ChangesQuery, DefinitionChange, Differe
 use api::tools::Tool;
 use domain::{DefinitionState, ToolRef};
 use gateway::capability::{Capability, Context, Declaration, Failure, Method};
-use store::{PinName, ToolPin};
+use store::ToolPin;
 
-use super::{CHANGE, READ};
+use super::{CHANGE, READ, settings};
 use crate::{find, paging, tools};
 
 const CHANGES: Declaration = Declaration {
@@ -60,9 +60,10 @@ fn change(pin: &ToolPin) -> Option<DefinitionChange> {
 async fn accept(context: Context, input: AcceptDefinition) -> Result<Tool, Failure> {
     let connection = find::connection(&context, &input.connection)?;
     let digest = input.digest.parse().map_err(|_| Failure::field("digest", "a digest has 64 hexadecimal digits"))?;
-    let pin = PinName { connection: connection.id, name: input.tool.into() };
     let change = find::change(&context, ACCEPT.id);
-    context.store().accept(context.tenant(), &change, &pin, digest).await?;
+    let connections = context.gateway.connections();
+    let accepted = connections.accept((context.tenant(), &change), connection.id, &input.tool, digest).await;
+    let pin = accepted.map_err(|error| settings::failure(&error))?;
     context.gateway.refresh(context.tenant()).await?;
     let tool = ToolRef::Upstream { connection: connection.id, name: pin.name };
     tools::shown(&*find::workspace(&context)?, &tool).ok_or_else(|| Failure::not_found("tool").at("tool"))

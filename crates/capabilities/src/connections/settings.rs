@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use ::connections::ConnectionError;
 use api::connections::{AuthInput, HeaderInput};
 use domain::{Account, AccountKind, ConnectionId, Secret};
-use gateway::capability::{Context, Failure};
+use gateway::capability::{Context, Failure, FailureKind};
 use store::{SecretOwner, SecretSlot};
 
 use crate::find;
@@ -102,4 +103,28 @@ pub(super) async fn keep(
         }
     }
     Ok(())
+}
+
+/// What went wrong at a connection, as an operator sees it.
+pub(super) fn failure(error: &ConnectionError) -> Failure {
+    let new = |kind, code| Failure::new(kind, code, error.to_string());
+    match error {
+        ConnectionError::NotFound => Failure::not_found("connection"),
+        ConnectionError::UnknownTool => Failure::not_found("tool").at("tool"),
+        ConnectionError::Egress(_) => new(FailureKind::Invalid, "connection.url_refused").at("url"),
+        ConnectionError::DefinitionMoved => new(FailureKind::Conflict, "connection.definition_moved").at("digest"),
+        ConnectionError::Unusable(_) => new(FailureKind::Invalid, "connection.schema_unusable").at("tool"),
+        ConnectionError::Settings { .. } => new(FailureKind::Invalid, "connection.settings"),
+        ConnectionError::Busy { .. } | ConnectionError::Stopped | ConnectionError::Store(_) => {
+            new(FailureKind::Unavailable, "connection.unavailable")
+        }
+        ConnectionError::NotConfigured { .. }
+        | ConnectionError::SecretMissing { .. }
+        | ConnectionError::Connect(_)
+        | ConnectionError::Discovery(_)
+        | ConnectionError::DiscoveryTimeout(_)
+        | ConnectionError::Process(_)
+        | ConnectionError::Late
+        | ConnectionError::Resting { .. } => new(FailureKind::Upstream, "connection.unusable"),
+    }
 }

@@ -32,7 +32,7 @@ async fn update(context: Context, input: UpdateConnection) -> Result<Connection,
     if let Some(label) = &input.label {
         after.label = Label::new(label).map_err(|error| Failure::field("label", error.to_string()))?;
     }
-    endpoint(&context, &input, &mut after)?;
+    endpoint(&context, &input, &mut after).await?;
     let moved = after.endpoint != before.endpoint;
     if moved && before.account.kind != AccountKind::None && input.auth.is_none() {
         return Err(Failure::field("auth", "changing the URL or transport of a connection with an account needs auth again"));
@@ -62,7 +62,7 @@ async fn update(context: Context, input: UpdateConnection) -> Result<Connection,
     settings::keep(&context, stored.id, UPDATE.id, secret, headers.as_deref().map(|new| (old, new))).await?;
     context.gateway.refresh(context.tenant()).await?;
     if other || secret.is_some() || headers.is_some() || stored.sharing != before.sharing || !stored.enabled {
-        context.gateway.connections().restart(stored.id);
+        context.gateway.connections().changed(stored.id);
     }
     if stored.enabled && (other || secret.is_some() || headers.is_some() || !before.enabled) {
         context.gateway.connections().schedule(context.tenant(), stored.id);
@@ -70,7 +70,7 @@ async fn update(context: Context, input: UpdateConnection) -> Result<Connection,
     Ok(shown::of(&stored))
 }
 
-fn endpoint(context: &Context, input: &UpdateConnection, after: &mut domain::Connection) -> Result<(), Failure> {
+async fn endpoint(context: &Context, input: &UpdateConnection, after: &mut domain::Connection) -> Result<(), Failure> {
     if input.url.is_none() && input.transport.is_none() {
         return Ok(());
     }
@@ -79,7 +79,7 @@ fn endpoint(context: &Context, input: &UpdateConnection, after: &mut domain::Con
         return Err(Failure::field(if input.url.is_some() { "url" } else { "transport" }, detail));
     };
     let transport = input.transport.map_or(*transport, convert::to_transport);
-    let url = add::url(context, input.url.as_deref().unwrap_or(url), transport)?;
+    let url = add::url(context, input.url.as_deref().unwrap_or(url), transport).await?;
     after.endpoint = Endpoint::Url { url: url.into(), transport };
     Ok(())
 }

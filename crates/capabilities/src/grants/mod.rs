@@ -67,7 +67,7 @@ async fn set(context: Context, input: SetGrant) -> Result<Grant, Failure> {
     }
     let grant = domain::Grant { agent: agent.id, subject, permission, at: context.now };
     let change = find::change(&context, SET.id);
-    context.store().set_grants(context.tenant(), &change, vec![grant.clone()]).await?;
+    context.store().set_grants(context.tenant(), &change, std::slice::from_ref(&grant)).await?;
     Ok(shown(&workspace, grant))
 }
 

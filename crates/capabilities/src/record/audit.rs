@@ -42,7 +42,7 @@ pub(super) fn capabilities() -> Vec<Capability> {
 async fn list(context: Context, query: PageQuery) -> Result<Page<AuditEntry>, Failure> {
     let wanted = paging::request(query.cursor, query.limit);
     let page = context.store().list_audit(context.tenant(), &AuditFilter::default(), &wanted).await?;
-    Ok(paging::page(page, |entry| shown(entry.seq, entry.entry, entry.link.map(|link| link.link_hash))))
+    Ok(paging::page(page, |entry| shown(entry.seq, entry.entry, entry.link.map(|link| link.link))))
 }
 
 async fn verify(context: Context, query: VerifyAudit) -> Result<AuditVerification, Failure> {
@@ -50,7 +50,7 @@ async fn verify(context: Context, query: VerifyAudit) -> Result<AuditVerificatio
         (None, None) => None,
         (Some(seq), Some(hash)) => {
             let bad = |_| Failure::field("expected_hash", "a hash has 64 hexadecimal digits");
-            Some(Head { seq, hash: hash.parse::<Digest>().map_err(bad)? })
+            Some(Head { seq, link: hash.parse::<Digest>().map_err(bad)? })
         }
         _ => return Err(Failure::field("expected_seq", "give both expected_seq and expected_hash, or neither")),
     };
@@ -63,7 +63,7 @@ async fn verify(context: Context, query: VerifyAudit) -> Result<AuditVerificatio
         broken_at: found.first_bad.as_ref().map(|bad| bad.seq),
         broken_because: found.first_bad.map(|bad| bad.what.to_string()),
         head_seq: found.head.as_ref().map(|head| head.seq),
-        head_hash: found.head.map(|head| head.hash.to_string()),
+        head_hash: found.head.map(|head| head.link.to_string()),
     })
 }
 

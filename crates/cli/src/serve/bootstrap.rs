@@ -89,7 +89,7 @@ async fn make_agent(parts: &Parts) -> anyhow::Result<AgentId> {
         permission: Permission::Allow,
         at: parts.gateway.clock().now(),
     };
-    parts.store.set_grants(parts.tenant, &change, vec![grant]).await.context("the first grant")?;
+    parts.store.set_grants(parts.tenant, &change, &[grant]).await.context("the first grant")?;
     Ok(made.id)
 }
 
@@ -161,7 +161,7 @@ async fn prepare_sample(parts: &Parts, agent: AgentId) -> anyhow::Result<()> {
         permission: Permission::Allow,
         at: now,
     };
-    parts.store.set_grants(tenant, &change, vec![grant(SAFE_TOOL), grant(RISKY_TOOL)]).await?;
+    parts.store.set_grants(tenant, &change, &[grant(SAFE_TOOL), grant(RISKY_TOOL)]).await?;
     parts.gateway.refresh(tenant).await?;
     Ok(())
 }

@@ -57,7 +57,7 @@ fn inherited(entry: &CommandEntry) -> Vec<(String, Secret)> {
 /// command is gone stay, with their grants, and say so.
 pub(super) async fn adopt(parts: &Parts, tenant: Tenant, entries: &[CommandEntry]) -> Result<Adopted, Failure> {
     let mut adopted = Adopted { known: u32::try_from(entries.len()).unwrap_or(u32::MAX), ..Adopted::default() };
-    parts.connections.reload(table(entries));
+    parts.connections.reload(table(entries)).await;
     let there: HashMap<String, Connection> = parts
         .store
         .all_connections(tenant)

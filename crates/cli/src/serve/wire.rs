@@ -41,7 +41,7 @@ pub(super) async fn wire(config: &Config, flags: &Flags, store: Store, registry:
         limits: limits(config),
         ..connections::Options::new(store.clone())
     };
-    let connections = Connections::new(options);
+    let connections = Connections::new(options).context("the upstream client cannot be set up")?;
     let own = Arc::new(OnceLock::new());
     let gateway = Gateway::start(gateway::Options {
         store: store.clone(),
@@ -67,13 +67,10 @@ pub(super) async fn wire(config: &Config, flags: &Flags, store: Store, registry:
 }
 
 /// Public HTTPS, and exactly the internal addresses the operator registered.
-pub(super) fn egress(config: &Config) -> anyhow::Result<Egress> {
-    let mut urls = Vec::new();
-    for entry in &config.internal_urls {
-        let url = url::Url::parse(&entry.url).with_context(|| format!("internal_urls: {} is not a URL", entry.url))?;
-        urls.push(url);
-    }
-    Egress::with_registered(urls).context("internal_urls")
+fn egress(config: &Config) -> anyhow::Result<Egress> {
+    config.internal_urls.iter().try_fold(Egress::public(), |egress, entry| {
+        egress.register(&entry.url).with_context(|| format!("internal_urls: {}", entry.url))
+    })
 }
 
 fn limits(config: &Config) -> Limits {

@@ -140,6 +140,6 @@ fn imported(pin: ToolPin) -> (ToolRef, ToolFact, Option<KnownTool>) {
         seen: pin.accepted.is_some(),
     };
     let known = pinned
-        .map(|d| KnownTool::Imported(Arc::new(Imported::new(d.raw.clone(), d.digest, pin.hints))));
+        .map(|d| KnownTool::Imported(Arc::new(Imported::new(d.raw.clone(), d.digest))));
     (tool, fact, known)
 }

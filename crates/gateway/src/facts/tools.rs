@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use connections::schema::{SchemaProblem, Schemas, Validator};
-use domain::{Digest, Hints};
+use domain::Digest;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -43,13 +43,12 @@ impl KnownTool {
 pub(crate) struct Imported {
     pub(crate) definition: Arc<RawValue>,
     pub(crate) digest: Digest,
-    pub(crate) hints: Hints,
     validator: OnceLock<Result<Arc<Validator>, SchemaProblem>>,
 }
 
 impl Imported {
-    pub(crate) fn new(definition: Arc<RawValue>, digest: Digest, hints: Hints) -> Self {
-        Self { definition, digest, hints, validator: OnceLock::new() }
+    pub(crate) fn new(definition: Arc<RawValue>, digest: Digest) -> Self {
+        Self { definition, digest, validator: OnceLock::new() }
     }
 
     /// The validator of its arguments.

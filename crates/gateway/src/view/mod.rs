@@ -1,12 +1,14 @@
 //! What one principal sees of one agent through one endpoint, composed once per policy epoch.
 
 mod catalogued;
+mod details;
 mod endpoint;
 mod lists;
 mod compose;
 
 pub use catalogued::Catalogued;
 pub use compose::View;
+pub use details::Mirrored;
 pub use endpoint::{AgentRef, Scope, ViewKey};
 
 pub(crate) use compose::compose;
