@@ -37,10 +37,21 @@ impl Wish {
     }
 }
 
-/// The ears of one call.
-pub(super) struct Ears {
+/// What the client wants to hear.
+struct Wanted {
     progress: Option<Box<RawValue>>,
     level: Option<usize>,
+}
+
+impl Wanted {
+    fn by(client: &Client) -> Self {
+        Self { progress: client.progress.clone(), level: client.rank() }
+    }
+}
+
+/// The ears of one call.
+pub(super) struct Ears {
+    wanted: Mutex<Wanted>,
     held: Mutex<VecDeque<Heard>>,
     wake: Notify,
 }
@@ -48,11 +59,15 @@ pub(super) struct Ears {
 impl Ears {
     pub(super) fn of(client: &Client) -> Self {
         Self {
-            progress: client.progress.clone(),
-            level: client.rank(),
+            wanted: Mutex::new(Wanted::by(client)),
             held: Mutex::new(VecDeque::new()),
             wake: Notify::new(),
         }
+    }
+
+    /// Listens for another request of the same client from now on.
+    pub(super) fn readdress(&self, client: &Client) {
+        *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = Wanted::by(client);
     }
 
     /// The next thing heard. For one listener.
@@ -84,11 +99,14 @@ impl Ears {
 
 impl CallEvents for Ears {
     fn notification(&self, method: &str, params: Option<&RawValue>) {
-        let note = match method {
-            "notifications/progress" => progress(self.progress.as_deref(), params),
-            "notifications/message" => message(self.level, params),
-            "notifications/elicitation/complete" => Some(notification(method, params.map(RawValue::get))),
-            _ => None,
+        let note = {
+            let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+            match method {
+                "notifications/progress" => progress(wanted.progress.as_deref(), params),
+                "notifications/message" => message(wanted.level, params),
+                "notifications/elicitation/complete" => Some(notification(method, params.map(RawValue::get))),
+                _ => None,
+            }
         };
         if let Some(note) = note {
             self.push(Heard::Note(note));

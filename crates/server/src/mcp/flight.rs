@@ -1,11 +1,13 @@
 //! A call under way, and what is heard of it meanwhile.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use domain::CallEvents;
+use domain::{ApprovalId, CallEvents, Digest, Principal};
 use futures::future::BoxFuture;
 use gateway::{ContextRequest, Exchange, Gateway, ToolReply, ToolRequest, View};
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::client::Client;
 use super::ears::{Ears, Heard};
@@ -36,6 +38,24 @@ pub(super) struct Flight {
     ears: Arc<Ears>,
 }
 
+/// How a call starts.
+pub(super) struct Start {
+    pub(super) ask: Ask,
+    pub(super) extras: Extras,
+    /// Whose answer to wait for first.
+    pub(super) after: Option<(Principal, ApprovalId)>,
+}
+
+/// How long a repeated call waits for the answer of a person.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+async fn wait(gateway: &Gateway, after: Option<(Principal, ApprovalId)>) {
+    if let Some((principal, approval)) = after {
+        // Whatever came of it: the call itself is decided anew.
+        drop(gateway.wait_for_answer(&principal, approval, PATIENCE).await);
+    }
+}
+
 /// What comes next of a call.
 pub(super) enum Step {
     /// The upstream said something.
@@ -46,9 +66,31 @@ pub(super) enum Step {
     Over,
 }
 
+impl Ask {
+    /// The method.
+    pub(super) const fn method(&self) -> &'static str {
+        match self {
+            Self::Tool { .. } => "tools/call",
+            Self::Context { method, .. } => method,
+        }
+    }
+
+    /// What says that a repeated request is the same.
+    pub(super) fn digest(&self) -> Digest {
+        let (subject, raw) = match self {
+            Self::Tool { name, arguments } => (name, arguments.as_ref()),
+            Self::Context { subject, params, .. } => (subject, Some(params)),
+        };
+        let value: Value = raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+        let value = if value.is_null() { json!({}) } else { value };
+        Digest::of_json(&json!([self.method(), &**subject, value]))
+    }
+}
+
 impl Flight {
-    /// Starts a call.
-    pub(super) fn start(gateway: &Gateway, view: &Arc<View>, client: &Client, ask: Ask, extras: Extras) -> Self {
+    /// Starts a call; after a question was answered, where one is named, or after a minute.
+    pub(super) fn start(gateway: &Gateway, view: &Arc<View>, client: &Client, start: Start) -> Self {
+        let Start { ask, extras, after } = start;
         let ears = Arc::new(Ears::of(client));
         let events: Arc<dyn CallEvents> = ears.clone();
         let exchange = Exchange {
@@ -64,11 +106,17 @@ impl Flight {
         let call: BoxFuture<'static, ToolReply> = match ask {
             Ask::Tool { name, arguments } => {
                 let request = ToolRequest { name, arguments, exchange };
-                Box::pin(async move { gateway.call(&view, request).await })
+                Box::pin(async move {
+                    wait(&gateway, after).await;
+                    gateway.call(&view, request).await
+                })
             }
             Ask::Context { method, subject, params } => {
                 let request = ContextRequest { method: method.into(), subject, params, exchange };
-                Box::pin(async move { gateway.context(&view, request).await })
+                Box::pin(async move {
+                    wait(&gateway, after).await;
+                    gateway.context(&view, request).await
+                })
             }
         };
         Self { call: Some(call), landed: None, ears }
@@ -89,6 +137,11 @@ impl Flight {
             Some(heard) => Step::Heard(heard),
             None => self.landed.take().map_or(Step::Over, Step::Done),
         }
+    }
+
+    /// Passes on what is said to another request of the same client.
+    pub(super) fn readdress(&self, client: &Client) {
+        self.ears.readdress(client);
     }
 
     /// What was said and not yet passed on.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use domain::{ApprovalId, ClientContext, PeerError, PeerResponder, Principal};
+use domain::{AgentId, ApprovalId, ClientContext, PeerError, PeerResponder, Principal};
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
@@ -37,6 +37,8 @@ pub(super) struct Session {
     pub(super) id: Arc<str>,
     pub(super) owner: Principal,
     pub(super) place: Place,
+    /// The agent acting or acted for; none for operators.
+    pub(super) agent: Option<AgentId>,
     pub(super) version: Legacy,
     pub(super) can: Can,
     /// What `initialize` said about the client.
@@ -77,6 +79,7 @@ pub(super) struct Opening {
     pub(super) id: Arc<str>,
     pub(super) owner: Principal,
     pub(super) place: Place,
+    pub(super) agent: Option<AgentId>,
     pub(super) version: Legacy,
     pub(super) can: Can,
     pub(super) context: ClientContext,
@@ -84,11 +87,12 @@ pub(super) struct Opening {
 
 impl Session {
     pub(super) fn new(opening: Opening) -> Self {
-        let Opening { id, owner, place, version, can, context } = opening;
+        let Opening { id, owner, place, agent, version, can, context } = opening;
         Self {
             id,
             owner,
             place,
+            agent,
             version,
             can,
             context,

@@ -4,9 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::Principal;
 use gateway::Gateway;
 
+use super::operator::Catalogue;
 use super::parked::Parked;
 use super::place::Place;
 use super::seal::{Seal, random};
@@ -32,6 +35,7 @@ pub(super) struct Inner {
     table: RwLock<HashMap<Arc<str>, Arc<Session>>>,
     pub(super) parked: Parked,
     pub(super) seal: Seal,
+    pub(super) operator: Catalogue,
 }
 
 /// Why there is no new session.
@@ -47,7 +51,7 @@ impl Sessions {
     /// A new id: 128 random bits.
     pub(super) fn new_id() -> Option<Arc<str>> {
         let bytes: [u8; 16] = random()?;
-        Some(uuid::Builder::from_random_bytes(bytes).into_uuid().simple().to_string().into())
+        Some(URL_SAFE_NO_PAD.encode(bytes).into())
     }
 
     /// Opens a session, where needed in place of one nobody uses.
@@ -101,5 +105,5 @@ impl Sessions {
 
 fn ended(gateway: &Gateway, session: &Session) {
     session.end();
-    gateway.end_session(&session.id, &session.owner);
+    gateway.end_session(&session.id, &session.owner, session.agent);
 }

@@ -1,0 +1,79 @@
+//! Inbound MCP over Streamable HTTP, both eras: who may use what is the gateway's business; here it is put on the wire.
+//!
+//! `/mcp` (the agent of the credential), `/mcp/{agent}`, `/mcp/{agent}/{connection}` (one connection, unprefixed names) and
+//! `/mcp/-/operator` (capabilities for administrators).
+
+mod answer;
+mod client;
+mod conclude;
+mod ears;
+mod flight;
+mod headers;
+mod legacy;
+mod listen;
+mod lists;
+mod log;
+mod modern;
+mod operator;
+mod parked;
+mod place;
+mod post;
+mod rounds;
+mod seal;
+mod serve;
+mod session;
+mod sessions;
+mod standing;
+mod talk;
+mod version;
+mod watch;
+mod welcome;
+mod wire;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, FromRequestParts, RawPathParams};
+use axum::routing::post;
+use domain::Principal;
+use http::request::Parts;
+
+use crate::auth::Caller;
+use crate::problem::Problem;
+use crate::state::AppState;
+
+pub(crate) use sessions::Sessions;
+
+use place::Place;
+
+/// The MCP endpoints.
+pub(crate) fn router(_state: &AppState) -> Router<AppState> {
+    let endpoint = || post(post::post).get(standing::get).delete(standing::delete);
+    Router::new()
+        .route("/mcp", endpoint())
+        .route("/mcp/{agent}", endpoint())
+        .route("/mcp/{agent}/{connection}", endpoint())
+        .route("/mcp/-/operator", endpoint())
+        // The application's own limit applies.
+        .layer(DefaultBodyLimit::disable())
+}
+
+/// Who asks, and at which endpoint; proven and allowed before a body is read.
+struct Guest {
+    principal: Principal,
+    place: Place,
+}
+
+impl FromRequestParts<AppState> for Guest {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Self::Rejection> {
+        let Caller(principal) = Caller::from_request_parts(parts, state).await?;
+        let place = if parts.uri.path() == "/mcp/-/operator" {
+            Place::operator(&principal)
+        } else {
+            let params = RawPathParams::from_request_parts(parts, state).await.ok();
+            let named = |key: &str| params.as_ref()?.iter().find(|(name, _)| *name == key).map(|(_, value)| value);
+            Place::of(&principal, named("agent"), named("connection"))
+        };
+        Ok(Self { principal, place: place.map_err(Problem)? })
+    }
+}
