@@ -9,8 +9,12 @@
 pub mod cases;
 pub mod catalogue_server;
 pub mod child;
+pub mod conformance_client;
 pub mod fixture;
+#[cfg(feature = "house")]
+pub mod house;
 pub mod http;
 mod loopback;
 pub mod program;
 pub mod scripted;
+pub mod tools;

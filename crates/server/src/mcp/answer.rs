@@ -1,7 +1,6 @@
 //! What goes back: results around untouched raw JSON, and JSON-RPC errors.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -81,8 +80,7 @@ impl RpcError {
         let mut out = String::with_capacity(128 + self.message.len());
         out.push_str(r#"{"jsonrpc":"2.0","id":"#);
         out.push_str(id.map_or("null", RawValue::get));
-        // Writing to a string cannot fail.
-        let _: std::fmt::Result = write!(out, r#","error":{{"code":{},"message":"#, self.code);
+        out.push_str(&format!(r#","error":{{"code":{},"message":"#, self.code));
         push_text(&mut out, &self.message);
         if let Some(data) = &self.data {
             out.push_str(r#","data":"#);
@@ -174,7 +172,7 @@ fn push_stamped(out: &mut String, raw: &RawValue, hints: Hints) {
     if let (Hints::Cache(ttl), true) = (hints, complete) {
         if members.get("ttlMs").is_none() {
             separate(out, start);
-            let _: std::fmt::Result = write!(out, r#""ttlMs":{ttl}"#);
+            out.push_str(&format!(r#""ttlMs":{ttl}"#));
         }
         separate(out, start);
         out.push_str(r#""cacheScope":"private""#);

@@ -37,9 +37,16 @@ pub(super) async fn listen(request: &Request<'_>, view: Arc<View>) -> Result<Res
     let leave = leave(gateway, &view, request, &listener);
     let uris = subscribe(gateway, &view, &listener, wanted).await;
     let first = acknowledged(request.id, lists, &uris);
-    let wants = Wants::Listed { id: request.id.to_owned(), lists, uris, leave };
-    let opening =
-        Opening { marks: view.marks(), key, changes, wants, ended: CancellationToken::new(), first: Some(first) };
+    let wants = Wants::Listed { id: request.id.to_owned(), lists, uris };
+    let opening = Opening {
+        marks: view.marks(),
+        key,
+        changes,
+        wants,
+        held: Box::new(leave),
+        ended: CancellationToken::new(),
+        first: Some(first),
+    };
     Ok(respond(request.state, opening))
 }
 

@@ -49,9 +49,9 @@ impl<'a> Request<'a> {
     pub(super) async fn serve(self) -> Response {
         let (id, era) = (self.id, self.client.era);
         let served = match self.place {
-            Place::Operator => self.as_operator().await,
+            Place::Operator => self.operator_answer().await,
             Place::Agent(..) => match self.view() {
-                Ok(view) => self.as_agent(view).await,
+                Ok(view) => self.agent_answer(view).await,
                 Err(failure) => return Problem(failure).into_response(),
             },
         };
@@ -72,7 +72,7 @@ impl<'a> Request<'a> {
         self.state.gateway.view(&key)
     }
 
-    async fn as_operator(&self) -> Result<Served, RpcError> {
+    async fn operator_answer(&self) -> Result<Served, RpcError> {
         match (self.method, self.client.era) {
             ("tools/list", _) => {
                 let page = self.operator.page(&self.state.gateway, self.cursor()?.as_deref())?;
@@ -85,7 +85,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    async fn as_agent(self, view: Arc<View>) -> Result<Served, RpcError> {
+    async fn agent_answer(self, view: Arc<View>) -> Result<Served, RpcError> {
         if let Some(list) = List::of(self.method) {
             let page = list.page(&view, self.cursor()?.as_deref())?;
             if let Some(session) = &self.client.session {

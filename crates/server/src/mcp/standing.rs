@@ -50,7 +50,8 @@ pub(super) async fn get(State(state): State<AppState>, guest: Guest, headers: He
         marks: session.saw(now).unwrap_or(now),
         changes,
         ended: session.stand(),
-        wants: Wants::Session(session.clone(), session.occupy()),
+        held: Box::new(session.occupy()),
+        wants: Wants::Session(session.clone()),
         first: None,
     };
     watch::respond(&state, opening)

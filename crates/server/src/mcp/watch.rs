@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ears::notification;
 use super::log::{event, event_stream};
-use super::session::{Busy, Marks, Session};
+use super::session::{Marks, Session};
 use super::wire::push_text;
 use crate::state::AppState;
 
@@ -30,16 +30,17 @@ const LISTS: [&str; 3] =
 /// What a stream tells of.
 pub(super) enum Wants {
     /// Everything that concerns a session.
-    Session(Arc<Session>, Busy),
+    Session(Arc<Session>),
     /// What a `subscriptions/listen` request asked for, tagged with its id.
     Listed {
         id: Box<RawValue>,
         lists: [bool; 3],
         uris: HashSet<Arc<str>>,
-        /// Takes back what was subscribed to upstream.
-        leave: Leave,
     },
 }
+
+/// What a stream holds on to while it is open.
+pub(super) type Held = Box<dyn Send + Sync>;
 
 /// Runs when a stream ends.
 pub(super) struct Leave(pub(super) Option<Box<dyn FnOnce() + Send + Sync>>);
@@ -60,6 +61,8 @@ struct Watch {
     changes: Receiver<Change>,
     ended: CancellationToken,
     ready: VecDeque<String>,
+    /// Lets go when the stream ends.
+    _held: Held,
 }
 
 /// How a stream starts.
@@ -70,6 +73,7 @@ pub(super) struct Opening {
     /// Subscribed before the client's state was read, so that nothing falls in between.
     pub(super) changes: Receiver<Change>,
     pub(super) wants: Wants,
+    pub(super) held: Held,
     pub(super) ended: CancellationToken,
     /// Sent first.
     pub(super) first: Option<String>,
@@ -77,9 +81,9 @@ pub(super) struct Opening {
 
 /// A response that tells of changes until one side ends it.
 pub(super) fn respond(state: &AppState, opening: Opening) -> Response {
-    let Opening { key, marks, changes, wants, ended, first } = opening;
+    let Opening { key, marks, changes, wants, held, ended, first } = opening;
     let mut watch =
-        Watch { state: state.clone(), key, wants, marks, changes, ended, ready: first.into_iter().collect() };
+        Watch { state: state.clone(), key, wants, marks, changes, ended, ready: first.into_iter().collect(), _held: held };
     // What changed before this stream was opened.
     watch.look();
     let events = futures::stream::unfold(watch, |mut watch| async move {
@@ -133,7 +137,7 @@ impl Watch {
         for (list, method) in LISTS.into_iter().enumerate() {
             let changed = self.marks.get(list) != now.get(list);
             let wanted = match &self.wants {
-                Wants::Session(..) => true,
+                Wants::Session(_) => true,
                 Wants::Listed { lists, .. } => lists.get(list) == Some(&true),
             };
             if changed && wanted {
@@ -141,7 +145,7 @@ impl Watch {
             }
         }
         self.marks = now;
-        if let Wants::Session(session, _) = &self.wants {
+        if let Wants::Session(session) = &self.wants {
             session.saw(now);
         }
         Some(())
@@ -149,13 +153,13 @@ impl Watch {
 
     fn wants_uri(&self, uri: &str) -> bool {
         match &self.wants {
-            Wants::Session(session, _) => session.is_subscribed(uri),
+            Wants::Session(session) => session.is_subscribed(uri),
             Wants::Listed { uris, .. } => uris.contains(uri),
         }
     }
 
     fn announce(&mut self, id: ApprovalId) {
-        if let Wants::Session(session, _) = &self.wants
+        if let Wants::Session(session) = &self.wants
             && session.announce(id)
         {
             self.tell("notifications/elicitation/complete", &format!(r#""elicitationId":"{id}""#));
@@ -165,8 +169,8 @@ impl Watch {
     /// Queues a notification with these members as its params.
     fn tell(&mut self, method: &str, members: &str) {
         let params = match &self.wants {
-            Wants::Session(..) if members.is_empty() => None,
-            Wants::Session(..) => Some(format!("{{{members}}}")),
+            Wants::Session(_) if members.is_empty() => None,
+            Wants::Session(_) => Some(format!("{{{members}}}")),
             Wants::Listed { id, .. } => Some(tagged(id, members)),
         };
         self.ready.push_back(notification(method, params.as_deref()));

@@ -1,0 +1,3 @@
+//! The server's tests: real HTTP against a whole Switchboard on loopback.
+
+mod mcp;

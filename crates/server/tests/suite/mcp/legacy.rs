@@ -1,0 +1,131 @@
+//! Sessions of the revisions with `initialize`, and clients that do without.
+
+use domain::ConnectionOwner;
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+use testkit::fixture::Fixture;
+use testkit::house::House;
+
+use super::peer::Peer;
+
+#[tokio::test]
+async fn versions_are_agreed_on() {
+    let house = House::start(&[]).await;
+    for (asked, got) in [
+        ("2024-11-05", "2024-11-05"),
+        ("2025-03-26", "2025-03-26"),
+        ("2025-06-18", "2025-06-18"),
+        ("2025-11-25", "2025-11-25"),
+        ("1999-01-01", "2025-11-25"),
+    ] {
+        let mut peer = Peer::new(&format!("{}/mcp", house.url), &house.agent_key);
+        let answer = peer.initialize(asked, json!({})).await;
+        let result = &answer.json()["result"];
+        assert_eq!(result["protocolVersion"], got, "{asked}");
+        assert_eq!(result["serverInfo"]["name"], "switchboard");
+        assert_eq!(result["capabilities"]["tools"]["listChanged"], true);
+        let session = peer.session.unwrap();
+        assert!(session.len() >= 22 && session.bytes().all(|b| (0x21..0x7f).contains(&b)), "{session}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_is_its_owners_at_its_endpoint_until_it_ends() {
+    let house = House::start(&[]).await;
+    let other = house.make_agent("other").await;
+    let url = format!("{}/mcp", house.url);
+    let peer = Peer::begin(&url, &house.agent_key, json!({})).await;
+    let status = async |key: &str, path: &str, session: &str| {
+        let mut peer = Peer::new(&format!("{}{path}", house.url), key);
+        peer.session = Some(session.to_owned());
+        peer.call("ping", json!({})).await.status.as_u16()
+    };
+    let session = peer.session.clone().unwrap();
+    assert_eq!(status(&house.agent_key, "/mcp", &session).await, 200);
+    assert_eq!(status(&other.key, "/mcp", &session).await, 404);
+    assert_eq!(status(&house.agent_key, "/mcp/default", &session).await, 404);
+    assert_eq!(status(&house.agent_key, "/mcp", "invented").await, 404);
+    let ended = peer.send(Method::DELETE, String::new(), &[]).await;
+    assert_eq!(ended.status, StatusCode::NO_CONTENT);
+    assert_eq!(status(&house.agent_key, "/mcp", &session).await, 404);
+}
+
+#[tokio::test]
+async fn clients_without_a_session_are_served() {
+    let fixture = Fixture::start().await.unwrap();
+    let house = House::start(&[&fixture.url]).await;
+    house.connect(ConnectionOwner::Agent(house.agent), "own", &fixture.url).await;
+    let peer = Peer::new(&format!("{}/mcp/default/own", house.url), &house.agent_key);
+    for (method, params) in [
+        ("ping", json!({})),
+        ("tools/list", json!({})),
+        ("tools/call", json!({ "name": "test_simple_text" })),
+        ("prompts/list", json!({})),
+        ("prompts/get", json!({ "name": "test_simple_prompt" })),
+        ("resources/list", json!({})),
+        ("resources/read", json!({ "uri": "test://static-text" })),
+        ("resources/templates/list", json!({})),
+        ("logging/setLevel", json!({ "level": "info" })),
+    ] {
+        let answer = peer.call(method, params).await;
+        assert_eq!(answer.status, StatusCode::OK);
+        assert!(answer.json()["result"].is_object(), "{method}: {}", answer.json());
+    }
+}
+
+#[tokio::test]
+async fn errors_are_the_protocols() {
+    let house = House::start(&[]).await;
+    let peer = Peer::begin(&format!("{}/mcp", house.url), &house.agent_key, json!({})).await;
+    let request = |method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params }).to_string();
+    let deep = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
+    let cases = [
+        (request("unknown/method", json!({})), 200, -32601),
+        (request("server/discover", json!({})), 200, -32601),
+        (request("tools/list", json!({ "cursor": "nonsense" })), 200, -32602),
+        (request("tools/list", json!({ "cursor": 5 })), 200, -32602),
+        (request("tools/call", json!({})), 200, -32602),
+        (request("tools/call", json!([])), 200, -32602),
+        (request("tools/call", json!({ "name": "nothing" })), 200, -32602),
+        (request("prompts/get", json!({ "name": "nothing" })), 200, -32602),
+        (request("resources/read", json!({ "uri": "x://nothing" })), 200, -32002),
+        (request("logging/setLevel", json!({ "level": "loud" })), 200, -32602),
+        (request("initialize", json!({})), 200, -32602),
+        ("nonsense".to_owned(), 400, -32700),
+        (deep, 400, -32700),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#.to_owned(), 400, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#.to_owned(), 400, -32700),
+        ("[]".to_owned(), 400, -32600),
+    ];
+    for (body, status, code) in cases {
+        let shown: String = body.chars().take(100).collect();
+        let answer = peer.send(Method::POST, body, &[]).await;
+        assert_eq!((answer.status.as_u16(), answer.json()["error"]["code"].as_i64()), (status, Some(code)), "{shown}");
+    }
+    let version = peer.send(Method::POST, request("ping", json!({})), &[("mcp-protocol-version", "v9")]).await;
+    assert_eq!(version.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn batches_are_of_one_revision() {
+    let house = House::start(&[]).await;
+    let mut peer = Peer::new(&format!("{}/mcp", house.url), &house.agent_key);
+    peer.initialize("2025-03-26", json!({})).await;
+    let batch = json!([
+        { "jsonrpc": "2.0", "id": 1, "method": "ping" },
+        { "jsonrpc": "2.0", "method": "notifications/initialized" },
+        { "jsonrpc": "2.0", "id": "b", "method": "tools/list" },
+        { "jsonrpc": "2.0", "id": 3, "method": "unknown" },
+        { "jsonrpc": "2.0", "id": 4, "method": "initialize", "params": {} },
+    ]);
+    let answers = peer.post(&batch).await.json();
+    let ids: Vec<&Value> = answers.as_array().unwrap().iter().map(|answer| &answer["id"]).collect();
+    assert_eq!(ids, [&json!(1), &json!("b"), &json!(3), &json!(4)]);
+    assert!(answers[1]["result"]["tools"].is_array());
+    assert_eq!(answers[2]["error"]["code"], -32601);
+    assert_eq!(answers[3]["error"]["code"], -32600);
+    let silent = peer.post(&json!([{ "jsonrpc": "2.0", "method": "notifications/initialized" }])).await;
+    assert_eq!((silent.status, silent.body.len()), (StatusCode::ACCEPTED, 0));
+    peer.initialize("2025-06-18", json!({})).await;
+    assert_eq!(peer.post(&batch).await.status, StatusCode::BAD_REQUEST);
+}

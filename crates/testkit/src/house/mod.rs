@@ -1,0 +1,142 @@
+//! A whole Switchboard in the test's own process: store, connections, kernel and HTTP on a loopback port.
+
+mod make;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use connections::Connections;
+use domain::{AgentId, Clock, Tenant};
+use gateway::{Gateway, Later, Ports, ReloadReport};
+use identity::Keys;
+use store::Store;
+use tokio::net::TcpListener;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+pub use make::Made;
+
+/// A running Switchboard. Dropping it stops it and removes its files.
+pub struct House {
+    /// Where it serves, without a slash at the end.
+    pub url: String,
+    /// A key of an administrator.
+    pub admin: String,
+    /// The agent `default`.
+    pub agent: AgentId,
+    /// Its key.
+    pub agent_key: String,
+    /// The tenant.
+    pub tenant: Tenant,
+    /// The kernel.
+    pub gateway: Gateway,
+    /// The database.
+    pub store: Store,
+    /// The connections.
+    pub connections: Connections,
+    /// The valid keys.
+    pub keys: Keys,
+    _stop: DropGuard,
+    _folder: tempfile::TempDir,
+}
+
+impl House {
+    /// Starts one that may reach these URLs.
+    ///
+    /// # Panics
+    ///
+    /// If anything of it does not start.
+    #[expect(clippy::unwrap_used, reason = "a test that cannot start its house has failed")]
+    pub async fn start(reachable: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = store::RootKeys::only(store::RootKey::generate().unwrap());
+        let store = Store::open(store::Options::sqlite(folder.path().join("data.db"), root))
+            .await
+            .unwrap();
+        let tenant = store.bootstrap().await.unwrap().tenant;
+        let keys = Keys::load(store.clone(), Clock::System).await.unwrap();
+        let egress = reachable
+            .iter()
+            .fold(mcp::egress::Egress::public(), |egress, url| {
+                egress.register(url).unwrap()
+            });
+        let mut options = connections::Options::new(store.clone());
+        options.egress = Arc::new(egress);
+        let schemas = options.schemas.clone();
+        let connections = Connections::new(options).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let gateway = Gateway::start(gateway::Options {
+            store: store.clone(),
+            connections: connections.clone(),
+            registry: capabilities::registry().unwrap(),
+            clock: Clock::System,
+            schemas,
+            names: policy::NameLimits::default(),
+            public_url: url.as_str().into(),
+            approval_ttl: Duration::from_secs(3_600),
+            ports: Ports {
+                reload: Arc::new(Fixed),
+                keys: Arc::new(Table(keys.clone())),
+            },
+        })
+        .await
+        .unwrap();
+        let stop = CancellationToken::new();
+        let app = server::App::new(server::Options {
+            gateway: gateway.clone(),
+            keys: keys.clone(),
+            public_url: url.clone(),
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            max_body_bytes: 4 << 20,
+            rate_per_second: 10_000,
+            rate_burst: 10_000,
+        });
+        tokio::spawn(follow(connections.clone(), gateway.clone()));
+        tokio::spawn(server::serve(listener, app, stop.clone()));
+        let mut house = Self {
+            url,
+            admin: String::new(),
+            agent: AgentId::generate(),
+            agent_key: String::new(),
+            tenant,
+            gateway,
+            store,
+            connections,
+            keys,
+            _stop: stop.drop_guard(),
+            _folder: folder,
+        };
+        house.admin = house.make_admin().await;
+        let made = house.make_agent("default").await;
+        (house.agent, house.agent_key) = (made.agent, made.key);
+        house
+    }
+}
+
+/// What changes at connections changes what agents see.
+async fn follow(connections: Connections, gateway: Gateway) {
+    let mut events = connections.events();
+    while let Ok(event) = events.recv().await {
+        if gateway.follow(&event) && gateway.refresh(event.tenant).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// There is no configuration to read again.
+struct Fixed;
+
+impl gateway::Reload for Fixed {
+    fn reload(&self, _tenant: Tenant) -> Later<'_, ReloadReport> {
+        Box::pin(async { Ok(ReloadReport::default()) })
+    }
+}
+
+struct Table(Keys);
+
+impl gateway::KeyTable for Table {
+    fn refresh(&self) -> Later<'_, ()> {
+        Box::pin(async { Ok(self.0.refresh().await?) })
+    }
+}
