@@ -17,7 +17,7 @@ pub(crate) enum Kind {
     /// A boolean.
     Flag,
     /// The name of the JSON type, `null` included.
-    Kind,
+    Type,
 }
 
 /// What stands at a pointer, read as a kind.
@@ -47,7 +47,7 @@ impl Kind {
         Self::Integer,
         Self::Number,
         Self::Flag,
-        Self::Kind,
+        Self::Type,
     ];
 
     /// Its name in `context.arguments`.
@@ -58,7 +58,7 @@ impl Kind {
             Self::Integer => "integer",
             Self::Number => "number",
             Self::Flag => "flag",
-            Self::Kind => "kind",
+            Self::Type => "kind",
         }
     }
 
@@ -70,7 +70,7 @@ impl Kind {
             Self::Integer => "Integer",
             Self::Number => "Number",
             Self::Flag => "Flag",
-            Self::Kind => "Kind",
+            Self::Type => "Kind",
         }
     }
 
@@ -85,7 +85,7 @@ impl Kind {
             return Read::Nothing;
         };
         match (self, value) {
-            (Self::Kind, _) => Read::Text(type_name(value)),
+            (Self::Type, _) => Read::Text(type_name(value)),
             (_, Value::Null) => Read::Nothing,
             (Self::Text, Value::String(text)) => Read::Text(text),
             (Self::Texts, Value::String(_)) => Read::Texts(value),

@@ -35,9 +35,9 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "attribute",
-        "forbid(principal, action, resource)\nwhen { resource.owner == \"me\" };",
+        "forbid(principal, action, resource)\nwhen { resource.names == \"me\" };",
     ),
-    ("entity", "forbid(principal == User::\"me\", action, resource);"),
+    ("entity", "forbid(principal == Agents::\"me\", action, resource);"),
     (
         "action",
         "forbid(principal, action == Action::\"read\", resource);",
@@ -89,7 +89,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "several",
-        "@effect(\"warn\")\npermit(principal, action, resource)\nwhen { resource.owner == \"me\" };",
+        "@effect(\"warn\")\npermit(principal, action, resource)\nwhen { resource.names == \"me\" };",
     ),
 ];
 

@@ -70,7 +70,7 @@ fn binary(op: BinaryOp, left: &Expr, right: &Expr) -> Option<Test> {
         BinaryOp::HasTag => argument(left, right).map(|(kind, pointer)| Test::Has(kind, pointer.into())),
         BinaryOp::GetTag => match argument(left, right)? {
             (Kind::Flag, pointer) => Some(Test::Flag(pointer.into())),
-            (Kind::Text | Kind::Texts | Kind::Integer | Kind::Number | Kind::Kind, _) => None,
+            (Kind::Text | Kind::Texts | Kind::Integer | Kind::Number | Kind::Type, _) => None,
         },
         BinaryOp::Less | BinaryOp::DecimalLessThan => compare(Relation::Less, left, right),
         BinaryOp::LessEq | BinaryOp::DecimalLessEq => compare(Relation::LessOrEqual, left, right),
@@ -108,7 +108,7 @@ fn contains(set: &Expr, item: &Expr) -> Option<Test> {
     }
     match tag(set)? {
         (Kind::Texts, pointer) => Some(Test::Contains(pointer.into(), literal(item)?.into())),
-        (Kind::Text | Kind::Integer | Kind::Number | Kind::Flag | Kind::Kind, _) => None,
+        (Kind::Text | Kind::Integer | Kind::Number | Kind::Flag | Kind::Type, _) => None,
     }
 }
 
@@ -138,7 +138,7 @@ fn source(expr: &Expr) -> Option<Source> {
         return Some(Source::Weekday);
     }
     match tag(expr)? {
-        (kind @ (Kind::Text | Kind::Kind), pointer) => Some(Source::Argument(kind, pointer.into())),
+        (kind @ (Kind::Text | Kind::Type), pointer) => Some(Source::Argument(kind, pointer.into())),
         (Kind::Texts | Kind::Integer | Kind::Number | Kind::Flag, _) => None,
     }
 }
@@ -149,7 +149,7 @@ fn quantity(expr: &Expr) -> Option<Quantity> {
     }
     match tag(expr)? {
         (kind @ (Kind::Integer | Kind::Number), pointer) => Some(Quantity::Argument(kind, pointer.into())),
-        (Kind::Text | Kind::Texts | Kind::Flag | Kind::Kind, _) => None,
+        (Kind::Text | Kind::Texts | Kind::Flag | Kind::Type, _) => None,
     }
 }
 
