@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::parse_unique;
 use crate::risk::words;
 use crate::{AgentId, CallId, Digest, Principal, RunId, Target};
 
@@ -77,11 +78,20 @@ impl Arguments {
     /// Takes arguments in. The text is kept byte for byte for the upstream.
     ///
     /// # Errors
-    /// When the text is not JSON the parser accepts (a number out of range, nesting past 128 levels).
+    /// When the text is not JSON the parser accepts (a number out of range, nesting past 128 levels), or an object in it repeats a
+    /// key: what was judged would then not be what an upstream that keeps the other value reads.
     pub fn new(raw: Box<RawValue>) -> Result<Self, serde_json::Error> {
-        let value: Value = serde_json::from_str(raw.get())?;
+        let value = parse_unique(raw.get())?;
         let digest = Digest::of_json(&value);
         Ok(Self { raw: Arc::from(raw), value: Arc::new(value), digest })
+    }
+
+    /// `{}`.
+    #[must_use]
+    pub fn empty() -> Self {
+        let value = Value::Object(serde_json::Map::new());
+        let raw: Box<RawValue> = serde_json::value::to_raw_value(&value).unwrap_or_default();
+        Self { raw: Arc::from(raw), digest: Digest::of_json(&value), value: Arc::new(value) }
     }
 
     /// The text as it came.

@@ -19,6 +19,7 @@ mod reason;
 mod risk;
 mod secret;
 mod snapshot;
+mod strict;
 mod tenant;
 mod tool;
 
@@ -43,5 +44,6 @@ pub use reason::{Reason, ReasonCode};
 pub use risk::{Effect, Risk};
 pub use secret::Secret;
 pub use snapshot::{Absent, ContextAccess, Epoch, Snapshot, SnapshotParts, SnapshotTool, Verdict};
+pub use strict::parse_unique;
 pub use tenant::{Agent, Tenant};
 pub use tool::{Classification, DefinitionState, Hints, Target, ToolRef};
