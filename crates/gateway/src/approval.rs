@@ -58,6 +58,8 @@ impl Gateway {
         let (Some(agent), Some(wanted)) = (call.agent, matching(call)) else {
             return Err(StoreError::NotFound { what: "agent" });
         };
+        // One at a time: callers that repeat a call side by side share one question.
+        let _one_at_a_time = self.inner.asking.lock().await;
         if let Some(open) = self.inner.store.find_approval(tenant, &wanted, ApprovalState::Pending).await? {
             return Ok(open);
         }

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::call::{Asked, ContextRequest, ToolReply};
 use crate::record::Decided;
+use crate::view::{Today, revoked};
 use crate::{Gateway, View};
 
 impl Gateway {
@@ -18,7 +19,13 @@ impl Gateway {
             return self.unknown_context(view, &request);
         };
         let call = context_call(view, &request, target);
-        let facts = CallFacts::at(self.now());
+        let today = self.today(view);
+        let current = match &today {
+            Today::Same => None,
+            Today::Other(today) => Some(&today.effective),
+            Today::Gone => return self.denied(&revoked(view, call)),
+        };
+        let facts = CallFacts { current, ..CallFacts::at(self.now()) };
         match policy::decide_context(&view.effective, call, &facts) {
             Decision::Allow(permit) => {
                 let asked = asked(&request.method);

@@ -65,6 +65,8 @@ pub(crate) struct Inner {
     views: Cache<ViewKey, Arc<View>>,
     /// One reading at a time, so that an older one never replaces a newer one.
     reading: Mutex<()>,
+    /// One question at a time is looked for and stored, so that the same one is never asked twice.
+    pub(crate) asking: Mutex<()>,
     changes: broadcast::Sender<Change>,
 }
 
@@ -94,6 +96,7 @@ impl Gateway {
             rules: ArcSwap::default(),
             views: Cache::new(VIEWS),
             reading: Mutex::new(()),
+            asking: Mutex::new(()),
             changes: broadcast::channel(NOTICES).0,
         };
         let gateway = Self { inner: Arc::new(inner) };

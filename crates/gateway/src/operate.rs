@@ -1,10 +1,8 @@
 //! A capability called by a person or program on an operator's surface: REST, the operator's MCP endpoint, the command line.
 
-use std::time::Instant;
-
 use connections::schema::Violation;
 use domain::{
-    Actor, Arguments, Call, CallId, Channel, Digest, Effect, Outcome, OutcomeCode, Principal, Status, Surface, Target,
+    Arguments, Call, CallId, Channel, Digest, Effect, Outcome, OutcomeCode, Principal, Status, Surface, Target,
     ToolRef,
 };
 use policy::{Access, CapabilityFact, Decision, OperatorFacts, Permit};
@@ -13,7 +11,7 @@ use serde_json::value::to_raw_value;
 use store::{Idempotency, IdempotentRequest, IntentError};
 
 use crate::capability::{Action, Capability, Declaration};
-use crate::record::{Decided, ended};
+use crate::record::{Decided, End};
 use crate::{Context, Failure, FailureKind, Gateway};
 
 /// One capability call.
@@ -46,7 +44,8 @@ pub struct Reply {
 const ATTEMPTS: usize = 4;
 
 impl Gateway {
-    /// Calls a capability: checks the input, decides, records, runs, records.
+    /// Calls a capability: checks the input, decides, records, runs, records. One that may change something goes on to its end even
+    /// when the caller leaves.
     ///
     /// # Errors
     /// Whatever the caller can act on; see [`Failure`].
@@ -59,8 +58,20 @@ impl Gateway {
         if let Err(violations) = self.check_capability(capability.declaration.id, &operation.input) {
             return Err(invalid(&violations));
         }
+        match capability.declaration.effect {
+            Effect::ReadOnly => self.operate_checked(&capability, operation).await,
+            Effect::Mutating => {
+                let gateway = self.clone();
+                let act = async move { gateway.operate_checked(&capability, operation).await };
+                let done = self.inner.tasks.spawn(act).await;
+                done.unwrap_or_else(|error| Err(Failure::internal("an operation ended in a fault of ours", error)))
+            }
+        }
+    }
+
+    async fn operate_checked(&self, capability: &Capability, operation: Operation) -> Result<Reply, Failure> {
         let Some(key) = operation.idempotency_key.clone().filter(|_| capability.declaration.idempotent) else {
-            return self.operate_once(&capability, operation).await;
+            return self.operate_once(capability, operation).await;
         };
         let request = IdempotentRequest {
             principal: format!("{}:{}", operation.principal.kind(), operation.principal.id_text()),
@@ -68,7 +79,7 @@ impl Gateway {
             operation: operation.id.clone(),
             body: Digest::of_json(&operation.input),
         };
-        self.operate_idempotently(&capability, operation, &request).await
+        self.operate_idempotently(capability, operation, &request).await
     }
 
     async fn operate_idempotently(
@@ -95,12 +106,16 @@ impl Gateway {
             }
         }
         let answer = self.operate_once(capability, operation).await;
-        match &answer {
+        let kept = match &answer {
             Ok(reply) => {
                 let body = reply.body.as_ref().map(|body| body.to_string().into_bytes()).unwrap_or_default();
-                store.complete_idempotent(tenant, request, reply.status, &body).await?;
+                store.complete_idempotent(tenant, request, reply.status, &body).await
             }
-            Err(_) => store.abandon_idempotent(tenant, request).await?,
+            Err(_) => store.abandon_idempotent(tenant, request).await,
+        };
+        if let Err(error) = kept {
+            // What was done is done: the answer stands.
+            tracing::error!(%error, operation = %request.operation, "the answer under an idempotency key could not be kept");
         }
         answer
     }
@@ -110,15 +125,14 @@ impl Gateway {
         let Operation { principal, surface, input, .. } = operation;
         let tenant = principal.tenant;
         let call = self.operator_call(&declaration, principal, surface, &input)?;
-        let id = call.id;
-        let started = Instant::now();
         let permit = self.clear_operator(&declaration, surface, call).await?;
+        let mut end = End::of(self, permit.call(), permit.effect());
         let context = Context {
             gateway: self.clone(),
             principal,
             agent: permit.call().agent,
             surface,
-            call: id,
+            call: permit.call().id,
             now: self.now(),
         };
         let answer = capability.run(context, input).await;
@@ -126,10 +140,7 @@ impl Gateway {
             Ok(_) => Outcome::SUCCEEDED,
             Err(failure) => Outcome::failed(failure_code(failure.kind)),
         };
-        let entry = ended(id, Actor::of(&principal, None), self.now(), started.elapsed(), (outcome, None));
-        if let Err(error) = self.inner.store.record(tenant, entry) {
-            tracing::error!(%error, call = %id, "the outcome of an operation could not be recorded");
-        }
+        end.write(outcome, None);
         if declaration.effect == Effect::Mutating {
             // Also after a failure: part of the change may have been made.
             self.refresh(tenant).await?;

@@ -1,12 +1,15 @@
 //! Turns decisions and endings into entries of the record.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use domain::{
-    Actor, ApprovalId, Call, CallId, Digest, Effect, Entry, Epoch, Fact, Outcome, Reason, Risk, Surface, Timestamp,
+    Actor, ApprovalId, Call, CallId, Digest, Effect, Entry, Epoch, Fact, Outcome, OutcomeCode, Reason, Risk, Status,
+    Surface, Tenant, Timestamp,
 };
 use policy::{Ask, Denial, Permit};
+
+use crate::Gateway;
 
 /// What a decision was and what it was made of.
 pub(crate) struct Decided<'a> {
@@ -97,4 +100,52 @@ pub(crate) fn ended(
 ) -> Entry {
     let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
     Entry { call, actor, at, fact: Fact::Ended { outcome, duration_us, result } }
+}
+
+/// Writes the end of a call once: when it is known, or when the call is dropped before. One that only reads was then cancelled;
+/// of one that may change something nobody knows what came.
+pub(crate) struct End {
+    gateway: Gateway,
+    call: CallId,
+    tenant: Tenant,
+    actor: Actor,
+    effect: Effect,
+    started: Instant,
+    written: bool,
+}
+
+impl End {
+    pub(crate) fn of(gateway: &Gateway, call: &Call, effect: Effect) -> Self {
+        Self {
+            gateway: gateway.clone(),
+            call: call.id,
+            tenant: call.principal.tenant,
+            actor: Actor::of(&call.principal, call.agent),
+            effect,
+            started: Instant::now(),
+            written: false,
+        }
+    }
+
+    pub(crate) fn write(&mut self, outcome: Outcome, result: Option<Digest>) {
+        self.written = true;
+        let now = self.gateway.now();
+        let entry = ended(self.call, self.actor.clone(), now, self.started.elapsed(), (outcome, result));
+        if let Err(error) = self.gateway.inner.store.record(self.tenant, entry) {
+            // The act has taken place: its answer stands. Without its end the call is shown as unknown.
+            tracing::error!(%error, call = %self.call, "the end of a call could not be recorded");
+        }
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        if !self.written {
+            let outcome = match self.effect {
+                Effect::ReadOnly => Outcome::failed(OutcomeCode::Cancelled),
+                Effect::Mutating => Outcome::new(Status::Unknown, OutcomeCode::Unknown),
+            };
+            self.write(outcome, None);
+        }
+    }
 }

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-
-use domain::{Actor, Call, Outcome, OutcomeCode, Reason, Status, Verdict};
+use domain::{Actor, Call, Outcome, OutcomeCode, Reason, ReasonCode, Status, Verdict};
 use policy::{ApprovalFact, CallFacts, Decision};
 use serde_json::json;
 
@@ -12,6 +11,7 @@ use super::prepare::{Prepared, Step};
 use super::{Exchange, Notice, ReplyBody, ToolReply};
 use crate::record::{Decided, ended};
 use crate::wave::skipped_text;
+use crate::view::{Today, revoked};
 use crate::{Gateway, View};
 
 /// How often a call is decided again because the policy changed under it.
@@ -57,7 +57,7 @@ impl Gateway {
                     Notice { code: code.as_str(), text: skipped_text(code).to_owned(), details: json!({}) };
                 match tool {
                     Some(tool) => self.unsent(view, &call, (tool.verdict, &tool.reason, tool.risk, tool.effect), notice),
-                    None => self.absent(view, &call, &Reason::new(domain::ReasonCode::UnknownTool)),
+                    None => self.absent(view, &call, &Reason::new(ReasonCode::UnknownTool)),
                 }
             }
         }
@@ -74,53 +74,53 @@ impl Gateway {
 
     async fn decide(&self, view: &Arc<View>, call: Call, exchange: Exchange) -> ToolReply {
         let id = call.id;
-        let mut view = view.clone();
         let mut call = call;
         for _ in 0..DECISIONS {
-            let decision = match self.with_approval(&view, call).await {
+            let decision = match self.with_approval(view, call).await {
                 Ok(decision) => decision,
                 Err(refused) => return ToolReply { call: id, outcome: refused.outcome, body: refused.body },
             };
             match decision {
                 Decision::Deny(denial) => return self.denied(&denial),
                 Decision::Ask(ask) => return self.park(ask).await,
-                Decision::Allow(permit) => match self.run(&view, permit, exchange.clone(), Asked::Call).await {
+                Decision::Allow(permit) => match self.run(view, permit, exchange.clone(), Asked::Call).await {
                     Ok(finished) => return reply(id, finished),
                     Err(Stopped::Refused(refused)) => {
                         return ToolReply { call: id, outcome: refused.outcome, body: refused.body };
                     }
                     Err(Stopped::DecideAgain(same)) => {
                         call = *same;
-                        match self.current(&view).await {
-                            Ok(now) => view = now,
-                            Err(failure) => return self.gone(id, &failure),
+                        if let Err(error) = self.refresh(view.key.principal.tenant).await {
+                            tracing::error!(%error, "the policy facts cannot be read");
+                            let refused = record_unavailable();
+                            return ToolReply { call: id, outcome: refused.outcome, body: refused.body };
                         }
                     }
                 },
             }
         }
-        let notice = Notice {
-            code: OutcomeCode::RecordUnavailable.as_str(),
-            text: "the policy keeps changing while this call is decided; nothing was sent; try again".to_owned(),
-            details: json!({}),
-        };
-        ToolReply {
-            call: id,
-            outcome: Outcome::failed(OutcomeCode::RecordUnavailable),
-            body: ReplyBody::Notice(notice),
-        }
+        // The policy keeps changing while this call is decided.
+        self.absent(view, &call, &Reason::new(ReasonCode::PolicyStale))
     }
 
-    /// Decides; where a person must be asked, looks whether one answered already and decides again with that fact.
-    async fn with_approval(&self, view: &View, call: Call) -> Result<Decision, Refused> {
+    /// Decides, in the view the call began in and, should that be an older one, in today's: nothing is gained, and what was taken
+    /// away is gone. Where a person must be asked, looks whether one answered already and decides again with that fact.
+    async fn with_approval(&self, view: &Arc<View>, call: Call) -> Result<Decision, Refused> {
         let now = self.inner.clock.now();
-        let first = policy::decide(&view.effective, call, &CallFacts::at(now));
+        let today = self.today(view);
+        let current = match &today {
+            Today::Same => None,
+            Today::Other(today) => Some(&today.effective),
+            Today::Gone => return Ok(Decision::Deny(revoked(view, call))),
+        };
+        let facts = CallFacts { current, ..CallFacts::at(now) };
+        let first = policy::decide(&view.effective, call, &facts);
         let Decision::Ask(ask) = first else { return Ok(first) };
         match self.answered(&ask.call).await {
             Ok(None) => Ok(Decision::Ask(ask)),
             Ok(Some(approval)) => {
                 let fact = ApprovalFact::of(&approval);
-                let facts = CallFacts { approval: fact.as_ref(), ..CallFacts::at(now) };
+                let facts = CallFacts { approval: fact.as_ref(), ..facts };
                 Ok(policy::decide(&view.effective, ask.call, &facts))
             }
             Err(error) => {
@@ -128,21 +128,6 @@ impl Gateway {
                 Err(record_unavailable())
             }
         }
-    }
-
-    /// The view of now, after the policy changed.
-    pub(super) async fn current(&self, view: &View) -> Result<Arc<View>, crate::Failure> {
-        self.refresh(view.key.principal.tenant).await?;
-        let now = self.view(&view.key)?;
-        self.store_snapshot(&now).await.map_err(|_| {
-            crate::Failure::new(crate::FailureKind::Unavailable, "record.unavailable", "the record cannot be written")
-        })?;
-        Ok(now)
-    }
-
-    fn gone(&self, call: domain::CallId, failure: &crate::Failure) -> ToolReply {
-        let notice = Notice { code: "denied", text: failure.detail.clone(), details: json!({}) };
-        ToolReply { call, outcome: Outcome::new(Status::Denied, OutcomeCode::Denied), body: ReplyBody::Notice(notice) }
     }
 
     fn absent(&self, view: &View, call: &Call, reason: &Reason) -> ToolReply {
@@ -275,5 +260,3 @@ pub(crate) fn record_unavailable() -> Refused {
     };
     Refused { outcome: Outcome::failed(OutcomeCode::RecordUnavailable), body: ReplyBody::Notice(notice) }
 }
-
-

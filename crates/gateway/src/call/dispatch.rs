@@ -1,10 +1,9 @@
 //! The act itself: recorded before, dispatched, recorded after.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use connections::{Cleared, Dispatch, DispatchBody, Dispatched, Relay, SessionKey};
-use domain::{Actor, Call, Digest, Outcome, OutcomeCode, PeerError, Status, Surface, Target, Tenant, ToolRef};
+use domain::{Digest, Outcome, OutcomeCode, PeerError, Status, Surface, Target, ToolRef};
 use policy::Permit;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -12,7 +11,7 @@ use store::{IntentError, Recorded};
 
 use super::conclude::{Stopped, record_unavailable};
 use super::{Exchange, Notice, ReplyBody};
-use crate::record::{Decided, ended};
+use crate::record::{Decided, End};
 use crate::{Context, Failure, Gateway, View};
 
 /// What is asked of a cleared target.
@@ -96,7 +95,7 @@ impl Gateway {
 
     /// Dispatches and records the end, whatever it is.
     async fn act(&self, cleared: Cleared, exchange: Exchange, asked: Asked) -> Finished {
-        let mut end = End::of(self, cleared.call());
+        let mut end = End::of(self, cleared.call(), cleared.effect());
         let finished = match &cleared.call().target {
             Target::Tool(ToolRef::Capability(id)) => {
                 let id = id.clone();
@@ -147,47 +146,6 @@ impl Gateway {
             Asked::Call => connections.dispatch(cleared, dispatch, exchange.events).await,
             Asked::Beside(relay) => connections.relay(cleared, relay, dispatch, exchange.events).await,
         })
-    }
-}
-
-/// Writes the end of a call once: when it is known, or as cancelled when the call is dropped before.
-struct End {
-    gateway: Gateway,
-    call: domain::CallId,
-    tenant: Tenant,
-    actor: Actor,
-    started: Instant,
-    written: bool,
-}
-
-impl End {
-    fn of(gateway: &Gateway, call: &Call) -> Self {
-        Self {
-            gateway: gateway.clone(),
-            call: call.id,
-            tenant: call.principal.tenant,
-            actor: Actor::of(&call.principal, call.agent),
-            started: Instant::now(),
-            written: false,
-        }
-    }
-
-    fn write(&mut self, outcome: Outcome, result: Option<Digest>) {
-        self.written = true;
-        let now = self.gateway.now();
-        let entry = ended(self.call, self.actor.clone(), now, self.started.elapsed(), (outcome, result));
-        if let Err(error) = self.gateway.inner.store.record(self.tenant, entry) {
-            // The act has taken place: its answer stands. Without its end the call is shown as unknown.
-            tracing::error!(%error, call = %self.call, "the end of a call could not be recorded");
-        }
-    }
-}
-
-impl Drop for End {
-    fn drop(&mut self) {
-        if !self.written {
-            self.write(Outcome::failed(OutcomeCode::Cancelled), None);
-        }
     }
 }
 

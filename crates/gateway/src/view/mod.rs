@@ -5,6 +5,7 @@ mod details;
 mod endpoint;
 mod lists;
 mod compose;
+mod today;
 
 pub use catalogued::Catalogued;
 pub use compose::View;
@@ -12,3 +13,4 @@ pub use details::Mirrored;
 pub use endpoint::{AgentRef, Scope, ViewKey};
 
 pub(crate) use compose::compose;
+pub(crate) use today::{Today, revoked};
