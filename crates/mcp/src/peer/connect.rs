@@ -112,6 +112,7 @@ impl Attempt {
         let legacy = agreed.negotiated.version.era() == Era::Legacy;
         if transport == TransportKind::StreamableHttp && legacy && session.limits.standing_stream {
             session.spawn(streamable::listen(Arc::clone(&session)));
+            streamable::settled(&session).await;
         }
         Ok(Upstream::new(owner, agreed))
     }

@@ -83,6 +83,8 @@ pub(crate) async fn open(
     session.spawn(task);
     let stop = stop.drop_guard();
     tokio::select! {
+        // A subscription that was acknowledged and has ended since was open.
+        biased;
         Ok(honored) = acknowledged => Ok(Subscription { honored, ended, _stop: stop }),
         outcome = refused => Err(match outcome {
             Ok(Err(error)) => error,

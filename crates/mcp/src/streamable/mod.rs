@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderValue};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 pub(crate) use exchange::Exchange;
-pub(crate) use standing::listen;
+pub(crate) use standing::{listen, settled};
 
 use crate::endpoint::{self, Endpoint, METHOD, NAME, SESSION, VERSION};
 use crate::error::{ConnectError, RequestError};
@@ -28,6 +29,8 @@ pub(crate) struct Streamable {
     session_id: OnceLock<HeaderValue>,
     /// Whether the standing GET stream is open, on which a legacy server may answer too.
     standing: AtomicBool,
+    /// Cancelled once the standing stream was opened, declined or missed for the first time.
+    settled: CancellationToken,
 }
 
 impl Streamable {
@@ -36,6 +39,7 @@ impl Streamable {
             endpoint: Endpoint::new(target)?,
             session_id: OnceLock::new(),
             standing: AtomicBool::new(false),
+            settled: CancellationToken::new(),
         })
     }
 

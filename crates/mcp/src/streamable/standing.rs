@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{HeaderMap, HeaderValue};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::{Standing, Streamable, channel};
 use crate::endpoint::LAST_EVENT;
@@ -18,12 +18,23 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_secs(60);
 /// Failures in a row before a server that never gave the stream is left alone.
 const MAX_FAILURES: u32 = 3;
+/// How long a new session waits for the stream. Some servers answer the GET only once they have something to say.
+const SETTLING: Duration = Duration::from_millis(500);
 
 /// Reads the standing stream until the session is over or the server declines.
 pub(crate) async fn listen(session: Arc<Session>) {
     tokio::select! {
         () = session.over.cancelled() => {}
         () = keep_open(&session) => {}
+    }
+}
+
+/// Waits until the standing stream is open or declined: what a server asks before that is lost, and the call it asked
+/// for hangs. Servers that leave it undecided cost each session half a second.
+pub(crate) async fn settled(session: &Arc<Session>) {
+    if let Some(http) = channel(session) {
+        // Undecided is as good as declined.
+        drop(timeout(SETTLING, http.settled.cancelled()).await);
     }
 }
 
@@ -37,6 +48,7 @@ async fn keep_open(session: &Arc<Session>) {
             Opened::Stream(mut stream) => {
                 failures = 0;
                 let open = Standing::open(http);
+                http.settled.cancel();
                 read(session, &mut stream).await;
                 drop(open);
                 last = stream
@@ -48,9 +60,10 @@ async fn keep_open(session: &Arc<Session>) {
                     .unwrap_or(FIRST_RETRY)
                     .clamp(FIRST_RETRY / 10, LAST_RETRY);
             }
-            Opened::Declined => return,
+            Opened::Declined => return http.settled.cancel(),
             Opened::Failed if failures == MAX_FAILURES && last.is_none() => return,
             Opened::Failed => {
+                http.settled.cancel();
                 failures += 1;
                 wait = (wait * 2).min(LAST_RETRY);
             }

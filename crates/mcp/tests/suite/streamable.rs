@@ -631,6 +631,22 @@ async fn concurrent_calls_get_their_own_answers() {
     }
 }
 
+/// A server may ask on the standing stream as soon as it is called; without the stream the question is lost.
+#[tokio::test]
+async fn a_session_begins_with_its_standing_stream_settled() {
+    type Answer = fn() -> Reply;
+    let cases: [(&str, Answer); 3] = [
+        ("open", || Reply::held(Vec::new())),
+        ("declined", || Reply::status(405, "")),
+        ("failed", || Reply::status(503, "")),
+    ];
+    for (name, answer) in cases {
+        let (server, _upstream) = legacy(move |seen| (seen.method() == "GET").then(answer)).await;
+        let last = server.methods().pop();
+        assert_eq!(last.as_deref(), Some("GET"), "{name}");
+    }
+}
+
 #[tokio::test]
 async fn the_standing_stream_reaches_the_listener() {
     let server = Server::start(|seen| match seen.method() {
