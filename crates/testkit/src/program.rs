@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The path of one of this crate's programs, `fixture` or `scripted-child`, built if it is not there yet.
+/// The path of one of this crate's programs, `fixture`, `scripted-child` or `conformance-client`, built if it is not there yet.
 ///
 /// Cargo builds them by itself only for whole-workspace test runs; after changing one, build it by hand.
 ///

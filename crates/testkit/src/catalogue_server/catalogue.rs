@@ -136,14 +136,35 @@ impl Catalogue {
     ///
     /// If a recorded page is no list of tools.
     pub fn tools(&self) -> Result<Vec<Box<RawValue>>, CatalogueError> {
-        let mut tools = Vec::new();
-        for page in self.recording.tools_pages.iter().flatten() {
+        self.items("tools/list", false)
+    }
+
+    /// Everything recorded for one list method, over all pages, each as the bytes that came: what a client of the
+    /// 2026-07-28 revision is shown, or an older one.
+    ///
+    /// # Errors
+    ///
+    /// If a recorded page is no such list.
+    pub fn items(&self, method: &str, modern: bool) -> Result<Vec<Box<RawValue>>, CatalogueError> {
+        let (key, pages) = self.pages(method, modern);
+        let mut items = Vec::new();
+        for page in pages {
             let mut fields: BTreeMap<String, Box<RawValue>> = serde_json::from_str(page.get())?;
-            if let Some(list) = fields.remove("tools") {
-                tools.extend(serde_json::from_str::<Vec<Box<RawValue>>>(list.get())?);
+            if let Some(list) = fields.remove(key) {
+                items.extend(serde_json::from_str::<Vec<Box<RawValue>>>(list.get())?);
             }
         }
-        Ok(tools)
+        Ok(items)
+    }
+
+    /// The code of the error recorded for a list method, if that is what was answered.
+    #[must_use]
+    pub fn list_error(&self, method: &str) -> Option<i64> {
+        self.recording
+            .meta
+            .list_errors
+            .get(method)
+            .map(|error| error.code)
     }
 
     /// What the server does with one JSON-RPC message.
@@ -176,15 +197,7 @@ impl Catalogue {
 
     fn list(&self, id: &str, method: &str, params: Option<&Params<'_>>) -> Replay {
         let modern = params.is_some_and(Params::is_modern);
-        let (key, pages) = self.recording.pages(method);
-        let replaced = self
-            .modern_tools
-            .as_ref()
-            .filter(|_| modern && method == "tools/list");
-        let pages: Vec<&RawValue> = match replaced {
-            Some(tools) => vec![tools],
-            None => pages.iter().flatten().map(AsRef::as_ref).collect(),
-        };
+        let (key, pages) = self.pages(method, modern);
         if pages.is_empty() {
             return match self.recording.meta.list_errors.get(method) {
                 Some(error) => failure(id, 200, error.code, &error.message),
@@ -193,12 +206,28 @@ impl Catalogue {
         }
         let cursor = params.and_then(|params| params.cursor.as_deref());
         match page(key, &pages, self.page_size, cursor) {
-            Page::Recorded(text) if modern && replaced.is_none() => success(id, &with_modern_fields(text)),
+            // What was recorded of a modern server is complete.
+            Page::Recorded(text) if modern && !self.has_modern(method) => {
+                success(id, &with_modern_fields(text))
+            }
             Page::Recorded(text) => success(id, text),
             Page::Cut(text) if modern => success(id, &with_modern_fields(&text)),
             Page::Cut(text) => success(id, &text),
             Page::NoSuchCursor => failure(id, 200, -32602, "unknown cursor"),
         }
+    }
+
+    fn pages(&self, method: &str, modern: bool) -> (&'static str, Vec<&RawValue>) {
+        let (key, pages) = self.recording.pages(method);
+        match &self.modern_tools {
+            Some(tools) if modern && self.has_modern(method) => (key, vec![tools]),
+            _ => (key, pages.iter().flatten().map(AsRef::as_ref).collect()),
+        }
+    }
+
+    /// Whether the list was recorded apart for the 2026-07-28 revision.
+    fn has_modern(&self, method: &str) -> bool {
+        method == "tools/list" && self.modern_tools.is_some()
     }
 }
 
@@ -288,10 +317,20 @@ fn called(params: Option<&Params<'_>>) -> String {
     serde_json::json!({ "resultType": "complete", "content": content }).to_string()
 }
 
-/// Adds what the 2026-07-28 revision demands of a list in front of the fields that were recorded.
+/// Puts what the 2026-07-28 revision demands of a list, as far as it was not recorded, before what was.
 fn with_modern_fields(text: &str) -> String {
+    let demanded = [
+        ("resultType", r#""complete""#),
+        ("ttlMs", "0"),
+        ("cacheScope", r#""private""#),
+    ];
+    let recorded: BTreeMap<String, &RawValue> = serde_json::from_str(text).unwrap_or_default();
+    let missing = demanded.iter().filter(|(key, _)| !recorded.contains_key(*key));
+    let added: String = missing
+        .map(|(key, value)| format!(r#""{key}":{value},"#))
+        .collect();
     let rest = text.trim_start().strip_prefix('{').unwrap_or_default();
-    format!(r#"{{"resultType":"complete","ttlMs":0,"cacheScope":"private",{rest}"#)
+    format!("{{{added}{rest}")
 }
 
 fn success(id: &str, result: &str) -> Replay {

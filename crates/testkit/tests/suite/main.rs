@@ -1,7 +1,14 @@
-//! This crate's programs, run as programs. Being here makes cargo build them for every run of the whole workspace.
+//! This crate's programs run as programs, and our client against servers that others wrote or that were recorded.
+//! Being here makes cargo build the programs for every run of the whole workspace.
 
 // Marked as test code so that the lints know.
 #[cfg(test)]
+mod catalogues;
+#[cfg(test)]
 mod child;
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod peers;

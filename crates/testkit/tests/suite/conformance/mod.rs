@@ -1,0 +1,57 @@
+//! The official conformance suite against our own client. Scenarios under `auth/` wait for the OAuth client.
+
+mod run;
+
+use run::Suite;
+
+/// What every client of the revision has to pass, and what the suite shows without scoring it.
+fn check(revision: &str, scored: &[&str], unscored: &[&str]) {
+    let Some(suite) = Suite::find() else { return };
+    // A newer suite may ask for more.
+    let mut required = suite.required_of_clients(revision);
+    required.retain(|scenario| !scenario.starts_with("auth/"));
+    assert_eq!(required, scored);
+
+    let (mut passed, mut failures) = (0, Vec::new());
+    for scenario in scored.iter().chain(unscored) {
+        let outcome = suite.play(scenario, revision);
+        passed += outcome.passed;
+        failures.extend(outcome.failures);
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    eprintln!(
+        "{revision}: {} scenarios, {passed} checks passed",
+        scored.len() + unscored.len()
+    );
+}
+
+#[test]
+fn client_2025_11_25() {
+    check(
+        "2025-11-25",
+        &[
+            "initialize",
+            "tools_call",
+            "elicitation-sep1034-client-defaults",
+            "sse-retry",
+        ],
+        &["json-schema-2020-12-preservation"],
+    );
+}
+
+#[test]
+fn client_2026_07_28() {
+    check(
+        "2026-07-28",
+        &[
+            "tools_call",
+            "request-metadata",
+            "sep-2322-client-request-state",
+            "http-standard-headers",
+            "http-custom-headers",
+            "http-invalid-tool-headers",
+            "json-schema-ref-no-deref",
+        ],
+        &["json-schema-2020-12-preservation"],
+    );
+}
