@@ -3,12 +3,15 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::import;
+
 /// Connect tools once. Let every agent use them under one policy.
 #[derive(Debug, Parser)]
-#[command(name = "switchboard", version, about, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "switchboard", version, about, arg_required_else_help = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -17,25 +20,35 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Serve: REST, MCP, everything.
+    #[command(after_help = "Signals: SIGTERM and SIGINT stop in order, SIGHUP reads the configuration again.")]
     Serve(ServeArgs),
     /// A small MCP server on standard input and output, to try things with.
     SampleServer,
     /// Bridge for MCP clients that only speak stdio: passes everything on to a server's /mcp.
+    #[command(after_help = BRIDGE_EXAMPLE)]
     Mcp(BridgeArgs),
     /// Print the OpenAPI document.
     #[command(hide = true)]
     Openapi,
     /// Print completions for a shell.
+    #[command(after_help = COMPLETION_EXAMPLES)]
     Completions {
         /// The shell.
         shell: Shell,
     },
     /// Look after the vault.
+    #[command(arg_required_else_help = true)]
     Vault(VaultArgs),
-    /// Read the configuration file of another MCP client.
-    #[command(name = "import-connections", hide = true)]
-    ImportConnections(ImportArgs),
 }
+
+const BRIDGE_EXAMPLE: &str = "\
+In a client's configuration:
+  { \"mcpServers\": { \"switchboard\": { \"command\": \"switchboard\", \"args\": [\"mcp\", \"--key-file\", \"/path/to/key\"] } } }";
+
+const COMPLETION_EXAMPLES: &str = "\
+bash:  switchboard completions bash > ~/.local/share/bash-completion/completions/switchboard
+zsh:   switchboard completions zsh > \"${fpath[1]}/_switchboard\"
+fish:  switchboard completions fish > ~/.config/fish/completions/switchboard.fish";
 
 /// Where things are.
 #[derive(Debug, Clone, Args)]
@@ -62,25 +75,26 @@ pub(crate) struct ServeArgs {
 
 /// Which server, and with which key.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Server")]
 pub(crate) struct ServerArgs {
     /// The server's address.
-    #[arg(long, env = "SWITCHBOARD_URL", default_value = "http://127.0.0.1:7100", value_name = "URL", global = true)]
-    pub(crate) url: String,
-    /// A file that holds the key; "-" reads it from standard input. SWITCHBOARD_API_KEY is used when it is left out.
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, env = "SWITCHBOARD_URL", default_value = "http://127.0.0.1:7100", value_name = "URL")]
+    pub(crate) server: String,
+    /// A file that holds the key; "-" is standard input. SWITCHBOARD_API_KEY is used when this is left out.
+    #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct BridgeArgs {
-    #[command(flatten)]
-    pub(crate) server: ServerArgs,
     /// The agent, with an administrator's key; an agent's own key names it by itself.
     #[arg(long)]
     pub(crate) agent: Option<String>,
     /// Only this connection's tools, under their own names.
     #[arg(long, requires = "agent")]
     pub(crate) connection: Option<String>,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -99,7 +113,7 @@ pub(crate) enum VaultCommand {
         #[arg(long)]
         new_key: bool,
     },
-    /// Put a secret for { vault = "NAME" } into the vault; it is read from standard input. The server must not run.
+    /// Put a secret for { vault = "NAME" } into the vault; it is read from standard input.
     Set {
         #[command(flatten)]
         place: Place,
@@ -110,20 +124,30 @@ pub(crate) enum VaultCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ImportArgs {
-    /// The file: any of the formats MCP clients keep their servers in. "-" reads standard input.
+    /// The file: any of the formats MCP clients keep their servers in. "-" is standard input.
     pub(crate) file: PathBuf,
-    #[command(flatten)]
-    pub(crate) place: Place,
     /// Read it as this client's format instead of recognising it.
-    #[arg(long, value_name = "CLIENT")]
+    #[arg(long, value_name = "CLIENT", value_parser = PossibleValuesParser::new(import::dialects()), hide_possible_values = true)]
     pub(crate) dialect: Option<String>,
     /// Only say what would be done.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Import through a running server: remote entries only.
-    #[arg(long, value_name = "URL")]
-    pub(crate) url: Option<String>,
     /// Print the report as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Import through a running server's API: remote entries only.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["config", "data"])]
+    pub(crate) url: Option<String>,
+    /// With --url: a file that holds the key; "-" is standard input. SWITCHBOARD_API_KEY is used when this is left out.
+    #[arg(long, value_name = "FILE", requires = "url")]
+    pub(crate) key_file: Option<PathBuf>,
+}
+
+impl ImportArgs {
+    /// Whether the file is standard input.
+    pub(crate) fn stdin(&self) -> bool {
+        self.file.as_os_str() == "-"
+    }
 }

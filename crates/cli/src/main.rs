@@ -24,13 +24,16 @@ fn main() -> ExitCode {
         Ok(registry) => registry,
         Err(error) => return output::fail(&anyhow::Error::new(error)),
     };
-    let matches = client::commands(Cli::command(), &registry).get_matches();
+    let matches = match client::commands(Cli::command(), &registry).try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => return output::refused(&error),
+    };
     if let Some(outcome) = client::run(&matches, &registry) {
         return outcome;
     }
     let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
-        Err(error) => error.exit(),
+        Err(error) => return output::refused(&error),
     };
     let done = match cli.command {
         Command::Serve(args) => return serve::run(args, registry),
@@ -39,7 +42,6 @@ fn main() -> ExitCode {
         Command::Openapi => output::openapi(&registry),
         Command::Completions { shell } => completions::write(shell, client::commands(Cli::command(), &registry)),
         Command::Vault(args) => vault::run(args),
-        Command::ImportConnections(args) => import::run(args),
     };
     done.map_or_else(|error| output::fail(&error), |()| ExitCode::SUCCESS)
 }

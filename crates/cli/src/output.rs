@@ -1,17 +1,24 @@
 //! What people and programs see: text, tables, JSON, progress. The one place that prints.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing is what this module is for")]
 
+mod table;
+
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
-use comfy_table::{ContentArrangement, Table};
 use gateway::Registry;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
 use crate::config::Problem;
+
+pub(crate) use table::Table;
+
+/// The command line asks for something that cannot be: ends with the code for that.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Usage(pub(crate) String);
 
 /// Prints a line for people.
 pub(crate) fn say(line: &str) {
@@ -31,7 +38,14 @@ pub(crate) fn json(value: &Value) {
 /// Ends with an error.
 pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     eprintln!("switchboard: {error:#}");
-    ExitCode::FAILURE
+    if error.chain().any(|cause| cause.is::<Usage>()) { ExitCode::from(crate::EX_USAGE) } else { ExitCode::FAILURE }
+}
+
+/// Ends with what the command line's parser says: a page of help, or what is wrong.
+pub(crate) fn refused(error: &clap::Error) -> ExitCode {
+    // Whoever closed the pipe has seen enough.
+    drop(error.print());
+    if error.use_stderr() { ExitCode::from(crate::EX_USAGE) } else { ExitCode::SUCCESS }
 }
 
 /// Ends with the configuration's mistakes, all of them.
@@ -46,7 +60,7 @@ pub(crate) fn wrong_configuration(problems: &[Problem]) -> ExitCode {
 /// The same as an error.
 pub(crate) fn problems(problems: Vec<Problem>) -> anyhow::Error {
     let lines: Vec<String> = problems.iter().map(|problem| format!("  {problem}")).collect();
-    anyhow::anyhow!("the configuration has mistakes:\n{}", lines.join("\n"))
+    Usage(format!("the configuration has mistakes:\n{}", lines.join("\n"))).into()
 }
 
 /// Prints the OpenAPI document.
@@ -72,16 +86,4 @@ pub(crate) fn bar(what: &str) -> ProgressBar {
     }
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}");
     ProgressBar::new(0).with_message(what.to_owned()).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-/// Prints rows under headings.
-pub(crate) fn table(headings: &[String], rows: Vec<Vec<String>>) {
-    let mut table = Table::new();
-    table.load_preset(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
-    if !std::io::stdout().is_terminal() {
-        table.set_content_arrangement(ContentArrangement::Disabled);
-    }
-    table.set_header(headings);
-    table.add_rows(rows);
-    println!("{table}");
 }

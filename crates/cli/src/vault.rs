@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use domain::Secret;
-use store::{Change, RootKey, SecretOwner, SecretSlot};
+use store::{Change, Role, RootKey, SecretOwner, SecretSlot};
 
 use crate::args::{Place, VaultArgs, VaultCommand};
 use crate::config::{self, Flags};
@@ -27,7 +27,7 @@ async fn rotate(place: Place, new_key: bool) -> anyhow::Result<()> {
         anyhow::ensure!(config.vault.key.is_none(), "the root key is given in the configuration; put the new one there");
         begin(&current, &previous)?;
     }
-    let store = serve::open_store(&config, &place.data).await?;
+    let store = serve::open_store(&config, &place.data, Role::Serve).await?;
     let bar = output::bar("sealing secrets again");
     let done = store
         .vault()
@@ -63,8 +63,9 @@ async fn set(place: Place, name: String) -> anyhow::Result<()> {
     std::io::stdin().lock().read_to_string(&mut text).context("cannot read standard input")?;
     let secret = Secret::new(text.trim_end_matches(['\r', '\n']));
     anyhow::ensure!(!secret.expose().is_empty(), "nothing came on standard input; pass the secret there");
-    let store = serve::open_store(&config, &place.data).await?;
-    let tenant = store.bootstrap().await?.tenant;
+    // A server may run: it reads a secret when it first needs it.
+    let store = serve::open_store(&config, &place.data, Role::Beside).await?;
+    let tenant = *store.tenants().await?.first().context("the server has no workspace yet: start it once")?;
     let slot = SecretSlot { owner: SecretOwner::Workspace, field: name };
     store.vault().put(tenant, &Change::by_system("vault.set"), &slot, &secret).await?;
     store.close().await;

@@ -1,7 +1,6 @@
 //! Commands of the operator's configuration. No other part of this crate takes one from a caller.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -16,8 +15,8 @@ pub struct CommandTable {
 /// One command. It is run without a shell, in a process group of its own, in an environment of exactly what is said here.
 #[derive(Debug, Clone)]
 pub struct StdioSpec {
-    /// The program and its arguments.
-    pub argv: Vec<OsString>,
+    /// The program and its arguments; an argument may be a secret.
+    pub argv: Vec<SecretSource>,
     /// Configured variables.
     pub env: Vec<(String, SecretSource)>,
     /// Variables taken over from our own environment, read where the configuration was.
@@ -26,7 +25,7 @@ pub struct StdioSpec {
     pub cwd: Option<PathBuf>,
 }
 
-/// Where the value of a variable comes from.
+/// Where the value of a variable or argument comes from.
 #[derive(Debug, Clone)]
 pub enum SecretSource {
     /// Known since the configuration was read.
@@ -59,20 +58,33 @@ impl CommandTable {
 
 impl<N: Into<Arc<str>>> FromIterator<(N, StdioSpec)> for CommandTable {
     fn from_iter<I: IntoIterator<Item = (N, StdioSpec)>>(commands: I) -> Self {
-        Self { entries: commands.into_iter().map(|(name, spec)| (name.into(), Arc::new(spec))).collect() }
+        Self {
+            entries: commands
+                .into_iter()
+                .map(|(name, spec)| (name.into(), Arc::new(spec)))
+                .collect(),
+        }
     }
 }
 
 impl StdioSpec {
     fn same(&self, other: &Self) -> bool {
         let inherited = |spec: &Self| -> Vec<(String, String)> {
-            spec.inherited.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect()
+            spec.inherited
+                .iter()
+                .map(|(name, value)| (name.clone(), value.expose().to_owned()))
+                .collect()
         };
-        self.argv == other.argv
+        self.argv.len() == other.argv.len()
+            && self.argv.iter().zip(&other.argv).all(|(a, b)| a.same(b))
             && self.cwd == other.cwd
             && inherited(self) == inherited(other)
             && self.env.len() == other.env.len()
-            && self.env.iter().zip(&other.env).all(|((a, x), (b, y))| a == b && x.same(y))
+            && self
+                .env
+                .iter()
+                .zip(&other.env)
+                .all(|((a, x), (b, y))| a == b && x.same(y))
     }
 }
 

@@ -3,12 +3,13 @@
 use std::fs;
 use std::io::Read as _;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use clap::ArgMatches;
 use gateway::Capability;
 use serde_json::{Map, Value, json};
 
-use super::commands::{Field, Kind, fields};
+use super::fields::{Field, Kind, fields};
+use crate::output::Usage;
 
 /// The input: what `--input` gives, and over it what the arguments say.
 pub(super) fn input(capability: &Capability, matches: &ArgMatches) -> anyhow::Result<Map<String, Value>> {
@@ -35,11 +36,14 @@ fn value(field: &Field, matches: &ArgMatches) -> anyhow::Result<Option<Value>> {
             (!given.is_empty()).then(|| json!(given))
         }
         Kind::Json => match matches.get_one::<String>(name) {
-            Some(text) => Some(serde_json::from_str(text).with_context(|| format!("--{name} is not JSON"))?),
+            Some(text) => {
+                let wrong = |error| Usage(format!("--{} is not JSON: {error}", name.replace('_', "-")));
+                Some(serde_json::from_str(text).map_err(wrong)?)
+            }
             None => None,
         },
-        Kind::Secret if name == "auth" => auth(matches)?,
-        Kind::Secret => headers(matches)?,
+        Kind::Auth => auth(matches)?,
+        Kind::Headers => headers(matches)?,
     })
 }
 
@@ -60,9 +64,7 @@ fn auth(matches: &ArgMatches) -> anyhow::Result<Option<Value>> {
 fn headers(matches: &ArgMatches) -> anyhow::Result<Option<Value>> {
     let mut headers = Vec::new();
     for given in matches.get_many::<String>("header-file").into_iter().flatten() {
-        let Some((name, path)) = given.split_once('=') else {
-            bail!("--header-file takes NAME=FILE");
-        };
+        let (name, path) = given.split_once('=').ok_or_else(|| Usage("--header-file takes NAME=FILE".to_owned()))?;
         headers.push(json!({ "name": name, "value": secret(path)? }));
     }
     Ok((!headers.is_empty()).then_some(Value::Array(headers)))
@@ -72,12 +74,17 @@ fn headers(matches: &ArgMatches) -> anyhow::Result<Option<Value>> {
 pub(super) fn secret(path: &str) -> anyhow::Result<String> {
     let text = read(path)?;
     let text = text.trim_end_matches(['\r', '\n']);
-    anyhow::ensure!(!text.is_empty(), "{path} holds nothing");
+    if text.is_empty() {
+        let what = if path == "-" { "standard input (one secret at most can come from there)" } else { path };
+        return Err(Usage(format!("there is no secret in {what}")).into());
+    }
     Ok(text.to_owned())
 }
 
 fn from_file(path: &str) -> anyhow::Result<Map<String, Value>> {
-    serde_json::from_str(&read(path)?).with_context(|| format!("{path} does not hold a JSON object"))
+    let text = read(path)?;
+    let wrong = |error| Usage(format!("--input {path} does not hold a JSON object: {error}"));
+    Ok(serde_json::from_str(&text).map_err(wrong)?)
 }
 
 fn read(path: &str) -> anyhow::Result<String> {

@@ -9,12 +9,12 @@ use super::SecretSource;
 use super::settings::yes;
 
 /// One command.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CommandEntry {
     pub(crate) name: String,
     pub(crate) label: Option<String>,
-    pub(crate) command: Vec<String>,
+    pub(crate) command: Vec<EnvValue>,
     #[serde(default)]
     pub(crate) env: BTreeMap<String, EnvValue>,
     #[serde(default)]
@@ -30,7 +30,7 @@ pub(crate) struct CommandEntry {
     pub(crate) call_seconds: Option<u32>,
 }
 
-/// A variable of the child: plain text for settings, a reference for secrets.
+/// An argument or a variable of the child: plain text for settings, a reference for secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum EnvValue {

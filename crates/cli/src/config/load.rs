@@ -50,6 +50,11 @@ pub(crate) fn load(flags: &Flags) -> Result<Config, Vec<Problem>> {
     if problems.is_empty() { Ok(config) } else { Err(problems) }
 }
 
+/// The entries of a file beside the data.
+pub(crate) fn entries(text: &str) -> Result<Vec<CommandEntry>, String> {
+    toml::from_str::<Beside>(text).map(|beside| beside.connections).map_err(|error| error.to_string())
+}
+
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Beside {
@@ -66,8 +71,8 @@ fn beside(data: &Path, problems: &mut Vec<Problem>) -> Vec<(PathBuf, Vec<Command
     let mut read = Vec::new();
     for path in paths {
         let text = std::fs::read_to_string(&path).map_err(|error| error.to_string());
-        match text.and_then(|text| toml::from_str::<Beside>(&text).map_err(|error| error.to_string())) {
-            Ok(found) => read.push((path, found.connections)),
+        match text.and_then(|text| entries(&text)) {
+            Ok(found) => read.push((path, found)),
             Err(error) => problems.push(Problem::new(path.display(), error)),
         }
     }

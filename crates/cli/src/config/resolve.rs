@@ -6,7 +6,7 @@ use std::fmt;
 use domain::Namespace;
 use policy::{RuleSet, RuleSource};
 
-use super::{Config, EnvValue, RuleEntry};
+use super::{CommandEntry, Config, EnvValue, RuleEntry};
 
 /// One mistake: where, and what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,10 +30,17 @@ impl fmt::Display for Problem {
 /// Names of variables whose values are secrets, however they are written.
 const SECRET_WORDS: &[&str] = &["TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "CREDENTIAL", "PRIVATE_KEY"];
 
-pub(super) fn check(config: &Config) -> Vec<Problem> {
+/// Whether a variable of this name holds a secret, and so must not be written out.
+pub(crate) fn names_secret(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    SECRET_WORDS.iter().any(|word| upper.contains(word))
+}
+
+/// What is wrong with commands.
+pub(crate) fn check_entries(entries: &[CommandEntry]) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut names = HashSet::new();
-    for entry in &config.connections {
+    for entry in entries {
         let at = format!("connections.{}", entry.name);
         if let Err(error) = Namespace::new(&entry.name) {
             problems.push(Problem::new(&at, error));
@@ -41,17 +48,21 @@ pub(super) fn check(config: &Config) -> Vec<Problem> {
         if !names.insert(&entry.name) {
             problems.push(Problem::new(&at, "another connection has this name"));
         }
-        if entry.command.first().is_none_or(String::is_empty) {
+        if entry.command.first().is_none_or(|program| *program == EnvValue::Plain(String::new())) {
             problems.push(Problem::new(&at, "command is empty: give the program and its arguments as a list"));
         }
         for (name, value) in &entry.env {
-            let upper = name.to_ascii_uppercase();
-            if matches!(value, EnvValue::Plain(_)) && SECRET_WORDS.iter().any(|word| upper.contains(word)) {
+            if matches!(value, EnvValue::Plain(_)) && names_secret(name) {
                 let what = "looks like a secret and is written out: use { env = … }, { file = … } or { vault = … }";
                 problems.push(Problem::new(format!("{at}.env.{name}"), what));
             }
         }
     }
+    problems
+}
+
+pub(super) fn check(config: &Config) -> Vec<Problem> {
+    let mut problems = check_entries(&config.connections);
     if !(16..=64).contains(&config.names.max_length) {
         problems.push(Problem::new("names.max_length", "must be 16 to 64"));
     }

@@ -1,7 +1,6 @@
 //! Commands of the configuration become connections of the workspace.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 
 use connections::{CommandTable, SecretSource as Source, StdioSpec};
 use domain::{
@@ -21,26 +20,27 @@ pub(super) struct Adopted {
     pub(super) problems: Vec<String>,
 }
 
-/// The table the pool starts commands from. A variable whose secret cannot be read is left out and told about by [`adopt`].
+/// The table the pool starts commands from. A variable whose secret cannot be read is left out, and so is a command with such an
+/// argument; [`adopt`] tells about both.
 pub(super) fn table(entries: &[CommandEntry]) -> CommandTable {
-    entries.iter().map(|entry| (entry.name.as_str(), spec(entry))).collect()
+    entries.iter().filter_map(|entry| Some((entry.name.as_str(), spec(entry)?))).collect()
 }
 
-fn spec(entry: &CommandEntry) -> StdioSpec {
-    let env = entry.env.iter().filter_map(|(name, value)| {
-        let source = match value {
-            EnvValue::Plain(text) => Source::Known(Secret::new(text)),
-            EnvValue::Secret(SecretSource::Vault(secret)) => Source::Vault(secret.as_str().into()),
-            EnvValue::Secret(other) => Source::Known(other.read().ok()?),
-        };
-        Some((name.clone(), source))
-    });
-    StdioSpec {
-        argv: entry.command.iter().map(OsString::from).collect(),
-        env: env.collect(),
+fn spec(entry: &CommandEntry) -> Option<StdioSpec> {
+    Some(StdioSpec {
+        argv: entry.command.iter().map(source).collect::<Option<_>>()?,
+        env: entry.env.iter().filter_map(|(name, value)| Some((name.clone(), source(value)?))).collect(),
         inherited: inherited(entry),
         cwd: entry.cwd.clone(),
-    }
+    })
+}
+
+fn source(value: &EnvValue) -> Option<Source> {
+    Some(match value {
+        EnvValue::Plain(text) => Source::Known(Secret::new(text)),
+        EnvValue::Secret(SecretSource::Vault(secret)) => Source::Vault(secret.as_str().into()),
+        EnvValue::Secret(other) => Source::Known(other.read().ok()?),
+    })
 }
 
 /// PATH, so that programs are found, and what the entry names. Our own settings and secrets are never passed on.
@@ -71,7 +71,9 @@ pub(super) async fn adopt(parts: &Parts, tenant: Tenant, entries: &[CommandEntry
     let change = Change::by_system("config.load");
     let mut prepare = Vec::new();
     for entry in entries {
-        adopted.problems.extend(unreadable(entry));
+        if entry.enabled {
+            adopted.problems.extend(unreadable(entry));
+        }
         let wanted = match wanted(parts, entry) {
             Ok(wanted) => wanted,
             Err(problem) => {
@@ -99,14 +101,16 @@ pub(super) async fn adopt(parts: &Parts, tenant: Tenant, entries: &[CommandEntry
 }
 
 fn unreadable(entry: &CommandEntry) -> Vec<String> {
-    let secrets = entry.env.iter().filter_map(|(name, value)| match value {
+    let arguments = entry.command.iter().enumerate().map(|(place, value)| (format!("command[{place}]"), value));
+    let variables = entry.env.iter().map(|(name, value)| (format!("env.{name}"), value));
+    let problem = |(place, value): (String, &EnvValue)| match value {
         EnvValue::Secret(source @ (SecretSource::Env(_) | SecretSource::File(_))) => {
             let error = source.read().err()?;
-            Some(format!("connections.{}.env.{name}: {error}", entry.name))
+            Some(format!("connections.{}.{place}: {error}", entry.name))
         }
         EnvValue::Plain(_) | EnvValue::Secret(SecretSource::Vault(_)) => None,
-    });
-    secrets.collect()
+    };
+    arguments.chain(variables).filter_map(problem).collect()
 }
 
 fn wanted(parts: &Parts, entry: &CommandEntry) -> Result<Connection, String> {

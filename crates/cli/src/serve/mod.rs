@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use domain::Clock;
 use gateway::Registry;
-use store::{Backend, Options, RootKey, RootKeys, Store};
+use store::{Backend, Options, Role, RootKey, RootKeys, Store};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +22,8 @@ use tracing_subscriber::EnvFilter;
 use crate::args::ServeArgs;
 use crate::config::{self, Config, Flags, StoreBackend};
 use crate::{files, output};
+
+pub(crate) use wire::egress;
 
 /// Serves until told to stop.
 pub(crate) fn run(args: ServeArgs, registry: Registry) -> ExitCode {
@@ -50,7 +52,7 @@ async fn serve(args: ServeArgs, flags: Flags, config: Config, registry: Registry
         .await
         .with_context(|| format!("cannot listen on {}; is another server running?", config.server.listen))?;
     let stop = CancellationToken::new();
-    let store = open_store(&config, &flags.data).await?;
+    let store = open_store(&config, &flags.data, Role::Serve).await?;
     let parts = wire::wire(&config, &flags, store, registry).await?;
     let first = bootstrap::bootstrap(&parts, &config, &args).await?;
     background::start(&parts, stop.clone());
@@ -65,8 +67,8 @@ async fn serve(args: ServeArgs, flags: Flags, config: Config, registry: Registry
     Ok(())
 }
 
-/// Opens the store the configuration names.
-pub(crate) async fn open_store(config: &Config, data: &Path) -> anyhow::Result<Store> {
+/// Opens the store the configuration names: to serve from it, or to work beside a server.
+pub(crate) async fn open_store(config: &Config, data: &Path, role: Role) -> anyhow::Result<Store> {
     let backend = match config.store.backend {
         StoreBackend::Sqlite => Backend::Sqlite { path: data.join("switchboard.db") },
         StoreBackend::Postgres => {
@@ -80,6 +82,7 @@ pub(crate) async fn open_store(config: &Config, data: &Path) -> anyhow::Result<S
     let options = Options {
         durability: config.store.durability.into(),
         clock: Clock::System,
+        role,
         ..Options::new(backend, root_keys(config, data)?)
     };
     Store::open(options).await.context("the store cannot be opened")

@@ -67,7 +67,7 @@ pub(super) async fn wire(config: &Config, flags: &Flags, store: Store, registry:
 }
 
 /// Public HTTPS, and exactly the internal addresses the operator registered.
-fn egress(config: &Config) -> anyhow::Result<Egress> {
+pub(crate) fn egress(config: &Config) -> anyhow::Result<Egress> {
     config.internal_urls.iter().try_fold(Egress::public(), |egress, entry| {
         egress.register(&entry.url).with_context(|| format!("internal_urls: {}", entry.url))
     })

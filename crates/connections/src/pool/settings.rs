@@ -1,5 +1,6 @@
 //! A connection's settings with its secrets, ready to be connected to. Read once and kept until something changes.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,10 +9,10 @@ use mcp::{HeaderName, HttpTarget, StdioCommand};
 use store::{SecretOwner, SecretSlot};
 use url::Url;
 
-use crate::commands::{SecretSource, StdioSpec};
-use crate::connections::Inner;
 use super::Line;
 use crate::ConnectionError;
+use crate::commands::{SecretSource, StdioSpec};
+use crate::connections::Inner;
 
 /// The field of a connection's credential in the vault.
 const CREDENTIAL: &str = "credential";
@@ -31,13 +32,19 @@ impl Settings {
     /// Reads a connection and its secrets.
     pub(super) async fn load(inner: &Inner, line: &Line) -> Result<Self, ConnectionError> {
         let (tenant, id, generation) = (line.tenant, line.id, line.generation());
-        let connection = inner.store.connection(tenant, id).await?.ok_or(ConnectionError::NotFound)?;
+        let connection = inner
+            .store
+            .connection(tenant, id)
+            .await?
+            .ok_or(ConnectionError::NotFound)?;
         let reader = Reader { inner, tenant, id };
         let mut secrets = Vec::new();
         let transport = match &connection.endpoint {
             Endpoint::Command { configured } => {
                 let commands = inner.commands.load_full();
-                let spec = commands.get(configured).ok_or_else(|| not_configured(configured))?;
+                let spec = commands
+                    .get(configured)
+                    .ok_or_else(|| not_configured(configured))?;
                 mcp::Transport::Stdio(reader.command(spec, &mut secrets).await?)
             }
             Endpoint::Url { url, transport } => {
@@ -47,13 +54,19 @@ impl Settings {
                     Transport::Sse => mcp::Transport::Sse(target),
                     Transport::Auto => mcp::Transport::Auto(target),
                     Transport::Stdio => {
-                        let reason = "a URL cannot be reached over stdio; choose another transport".to_owned();
+                        let reason =
+                            "a URL cannot be reached over stdio; choose another transport".to_owned();
                         return Err(ConnectionError::Settings { reason });
                     }
                 }
             }
         };
-        Ok(Self { connection, generation, transport, secrets })
+        Ok(Self {
+            connection,
+            generation,
+            transport,
+            secrets,
+        })
     }
 
     /// Whether it is a command.
@@ -63,7 +76,9 @@ impl Settings {
 
     /// The longest wait for the answer of a call.
     pub(crate) fn call_timeout(&self, default: Duration) -> Duration {
-        self.connection.call_timeout_ms.map_or(default, |ms| Duration::from_millis(ms.into()))
+        self.connection
+            .call_timeout_ms
+            .map_or(default, |ms| Duration::from_millis(ms.into()))
     }
 
     /// A text of the server's without our secrets, on one line and cut short.
@@ -81,7 +96,11 @@ impl Settings {
 /// A text on one line, without control characters, cut at 400.
 pub(crate) fn shorten(text: &str) -> String {
     const LONGEST: usize = 400;
-    let mut out: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect();
+    let mut out: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(LONGEST)
+        .collect();
     if text.chars().nth(LONGEST).is_some() {
         out.push('…');
     }
@@ -95,25 +114,45 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    async fn command(&self, spec: &StdioSpec, secrets: &mut Vec<Secret>) -> Result<StdioCommand, ConnectionError> {
+    async fn command(
+        &self,
+        spec: &StdioSpec,
+        secrets: &mut Vec<Secret>,
+    ) -> Result<StdioCommand, ConnectionError> {
         let mut env = Vec::with_capacity(spec.env.len());
         for (name, source) in &spec.env {
-            let value = match source {
-                SecretSource::Known(value) => value.clone(),
-                SecretSource::Vault(named) => {
-                    let what = format!("workspace secret {named:?} (for the variable {name})");
-                    self.secret(SecretOwner::Workspace, named, what).await?
-                }
-            };
+            let value = self.value(source, || format!("the variable {name}")).await?;
             secrets.push(value.clone());
             env.push((name.clone(), value));
         }
+        let mut argv = Vec::with_capacity(spec.argv.len());
+        for (place, source) in spec.argv.iter().enumerate() {
+            let value = self.value(source, || format!("argument {place}")).await?;
+            argv.push(OsString::from(value.expose()));
+            if matches!(source, SecretSource::Vault(_)) {
+                secrets.push(value);
+            }
+        }
         Ok(StdioCommand {
-            argv: spec.argv.clone(),
+            argv,
             env,
             inherit: spec.inherited.clone(),
             cwd: spec.cwd.clone(),
         })
+    }
+
+    async fn value(
+        &self,
+        source: &SecretSource,
+        place: impl Fn() -> String,
+    ) -> Result<Secret, ConnectionError> {
+        match source {
+            SecretSource::Known(value) => Ok(value.clone()),
+            SecretSource::Vault(named) => {
+                let what = format!("workspace secret {named:?} (for {})", place());
+                self.secret(SecretOwner::Workspace, named, what).await
+            }
+        }
     }
 
     async fn http(
@@ -131,11 +170,17 @@ impl Reader<'_> {
             AccountKind::None => {}
             AccountKind::Bearer => {
                 let token = self.secret(own, CREDENTIAL, "token".to_owned()).await?;
-                headers.push((header("authorization")?, Secret::new(format!("Bearer {}", token.expose()))));
+                headers.push((
+                    header("authorization")?,
+                    Secret::new(format!("Bearer {}", token.expose())),
+                ));
                 secrets.push(token);
             }
             AccountKind::Header => {
-                let name = account.header_name.as_deref().ok_or_else(|| settings("the header has no name"))?;
+                let name = account
+                    .header_name
+                    .as_deref()
+                    .ok_or_else(|| settings("the header has no name"))?;
                 let token = self.secret(own, CREDENTIAL, "credential".to_owned()).await?;
                 let prefix = account.value_prefix.as_deref().unwrap_or_default();
                 headers.push((header(name)?, Secret::new(format!("{prefix}{}", token.expose()))));
@@ -148,11 +193,19 @@ impl Reader<'_> {
             headers.push((header(name)?, value.clone()));
             secrets.push(value);
         }
-        Ok(HttpTarget { url, headers, http: self.inner.http.clone(), auth: None })
+        Ok(HttpTarget {
+            url,
+            headers,
+            http: self.inner.http.clone(),
+            auth: None,
+        })
     }
 
     async fn secret(&self, owner: SecretOwner, field: &str, what: String) -> Result<Secret, ConnectionError> {
-        let slot = SecretSlot { owner, field: field.to_owned() };
+        let slot = SecretSlot {
+            owner,
+            field: field.to_owned(),
+        };
         let found = self.inner.store.vault().get(self.tenant, &slot).await?;
         found.ok_or(ConnectionError::SecretMissing { what })
     }
@@ -163,7 +216,9 @@ fn header(name: &str) -> Result<HeaderName, ConnectionError> {
 }
 
 fn settings(reason: &str) -> ConnectionError {
-    ConnectionError::Settings { reason: reason.to_owned() }
+    ConnectionError::Settings {
+        reason: reason.to_owned(),
+    }
 }
 
 fn not_configured(name: &Arc<str>) -> ConnectionError {
