@@ -28,10 +28,12 @@ impl Cleared {
     /// # Errors
     /// The intent is another call's.
     pub fn with_intent(permit: Permit, intent: Intent) -> Result<Self, NotCleared> {
-        let matches = intent.call() == permit.call().id;
-        // An intent is for one act: it is spent here.
-        drop(intent);
-        if matches { Ok(Self { permit }) } else { Err(NotCleared::OtherCall) }
+        // The intent is taken and ends here: it is for one act.
+        if intent.call() == permit.call().id {
+            Ok(Self { permit })
+        } else {
+            Err(NotCleared::OtherCall)
+        }
     }
 
     /// Clears a call that only reads, whose decision is on its way into the record. The result must not leave before
@@ -39,8 +41,7 @@ impl Cleared {
     ///
     /// # Errors
     /// The call needs an intent.
-    pub fn recorded(permit: Permit, record: &Recorded) -> Result<Self, NotCleared> {
-        let _: &Recorded = record;
+    pub fn recorded(permit: Permit, _record: &Recorded) -> Result<Self, NotCleared> {
         if permit.needs_intent() || permit.approval().is_some() {
             return Err(NotCleared::IntentMissing);
         }

@@ -22,7 +22,9 @@ use tokio_util::task::TaskTracker;
 
 use crate::pool::{Line, LiveFacts, Settings, lock, shorten, subscribe, sweep};
 use crate::schema::Schemas;
-use crate::{CommandTable, ConnectionError, ConnectionEvent, ConnectionEventKind, Limits, Options, SessionKey};
+use crate::{
+    CommandTable, ConnectionError, ConnectionEvent, ConnectionEventKind, Limits, Options, SessionKey,
+};
 
 /// Events that wait for a slow receiver; it then misses the oldest.
 const EVENTS: usize = 1_024;
@@ -67,8 +69,20 @@ impl Connections {
     /// # Errors
     /// The HTTP client or our client profile cannot be made.
     pub fn new(options: Options) -> Result<Self, SetupError> {
-        let Options { store, clock, commands, egress, extra_roots, schemas, limits } = options;
-        let http = HttpClient::new(HttpOptions { limits: limits.http, egress: egress.clone(), extra_roots })?;
+        let Options {
+            store,
+            clock,
+            commands,
+            egress,
+            extra_roots,
+            schemas,
+            limits,
+        } = options;
+        let http = HttpClient::new(HttpOptions {
+            limits: limits.http,
+            egress: egress.clone(),
+            extra_roots,
+        })?;
         let inner = Arc::new(Inner {
             store,
             clock,
@@ -85,7 +99,11 @@ impl Connections {
             over: AtomicBool::new(false),
             limits,
         });
-        let every = inner.limits.idle.div_f64(4.0).clamp(Duration::from_millis(20), Duration::from_secs(30));
+        let every = inner
+            .limits
+            .idle
+            .div_f64(4.0)
+            .clamp(Duration::from_millis(20), Duration::from_secs(30));
         let (stop, weak) = (inner.stop.clone(), Arc::downgrade(&inner));
         inner.tasks.spawn(async move {
             stop.run_until_cancelled(sweep(weak, every)).await;
@@ -157,8 +175,12 @@ impl Connections {
         let now = self.inner.commands.load_full();
         let lines: Vec<_> = self.inner.lines.iter().map(|line| line.clone()).collect();
         for line in lines {
-            let Ok(Some(connection)) = self.inner.store.connection(line.tenant, line.id).await else { continue };
-            let Endpoint::Command { configured } = &connection.endpoint else { continue };
+            let Ok(Some(connection)) = self.inner.store.connection(line.tenant, line.id).await else {
+                continue;
+            };
+            let Endpoint::Command { configured } = &connection.endpoint else {
+                continue;
+            };
             if !before.agrees(&now, configured) {
                 self.inner.end_gently(line.renew());
                 self.schedule(line.tenant, line.id);
@@ -169,7 +191,11 @@ impl Connections {
     /// What is going on at a connection.
     #[must_use]
     pub fn live(&self, id: ConnectionId) -> LiveFacts {
-        self.inner.lines.get(&id).map(|line| line.facts(&self.inner.limits)).unwrap_or_default()
+        self.inner
+            .lines
+            .get(&id)
+            .map(|line| line.facts(&self.inner.limits))
+            .unwrap_or_default()
     }
 
     /// Ends everything and waits until nothing is left, at most so long; what is then left is killed.
@@ -197,13 +223,21 @@ impl Inner {
         let new = || Arc::new(Line::new(tenant, id, &self.limits, self.stop.child_token()));
         let line = self.lines.entry(id).or_insert_with(new).clone();
         // Ids are unique, but a caller of another tenant must not find out.
-        if line.tenant == tenant { Ok(line) } else { Err(ConnectionError::NotFound) }
+        if line.tenant == tenant {
+            Ok(line)
+        } else {
+            Err(ConnectionError::NotFound)
+        }
     }
 
     /// Tells whoever listens.
     pub(crate) fn tell(&self, line: &Line, kind: ConnectionEventKind) {
         // That nobody listens is no failure.
-        drop(self.events.send(ConnectionEvent { tenant: line.tenant, id: line.id, kind }));
+        drop(self.events.send(ConnectionEvent {
+            tenant: line.tenant,
+            id: line.id,
+            kind,
+        }));
     }
 
     /// Ends sessions once the calls in flight on them are over.
@@ -214,7 +248,8 @@ impl Inner {
                 live.quiet(longest).await;
                 live.close().await;
             };
-            self.tasks.spawn_on(self.stop.clone().run_until_cancelled_owned(task), &self.runtime);
+            self.tasks
+                .spawn_on(self.stop.clone().run_until_cancelled_owned(task), &self.runtime);
         }
     }
 
@@ -225,7 +260,9 @@ impl Inner {
             let deadline = tokio::time::Instant::now() + inner.limits.call;
             match live.era() {
                 mcp::version::Era::Modern => {
-                    let asked = inner.ask_for_news(&line, &live, line.wanted_by(None), deadline).await;
+                    let asked = inner
+                        .ask_for_news(&line, &live, line.wanted_by(None), deadline)
+                        .await;
                     drop(asked);
                 }
                 mcp::version::Era::Legacy => {
@@ -240,33 +277,58 @@ impl Inner {
 
     /// Notes what a call found out about a server, where it is news.
     pub(crate) fn observed(self: &Arc<Self>, line: &Arc<Line>, health: Health, detail: &str) {
-        let Some((state, before)) = *lock(&line.known) else { return };
+        let Some((state, before)) = *lock(&line.known) else {
+            return;
+        };
         // A call that went well does not make up for a catalogue that is not whole.
-        let same = before == health || (health == Health::Ok && matches!(before, Health::Degraded | Health::Unchecked));
+        let same = before == health
+            || (health == Health::Ok && matches!(before, Health::Degraded | Health::Unchecked));
         if same || state == ConnectionState::Pending {
             return;
         }
         let detail = (health != Health::Ok).then(|| shorten(detail));
         let (inner, line) = (self.clone(), line.clone());
-        self.tasks.spawn_on(async move { inner.note(&line, state, health, detail).await }, &self.runtime);
+        self.tasks.spawn_on(
+            async move { inner.note(&line, state, health, detail).await },
+            &self.runtime,
+        );
     }
 
     /// A command ended too often: the connection counts as failed, and is prepared again after a while.
     pub(crate) fn failed(self: &Arc<Self>, line: &Arc<Line>, times: u32, reason: &str) {
-        let detail = shorten(&format!("the command ended {times} times in a row soon after it was started: {reason}"));
+        let detail = shorten(&format!(
+            "the command ended {times} times in a row soon after it was started: {reason}"
+        ));
         let (inner, of) = (self.clone(), line.clone());
         let task = async move {
-            inner.note(&of, ConnectionState::Error, Health::ProcessFailed, Some(detail)).await;
+            inner
+                .note(&of, ConnectionState::Error, Health::ProcessFailed, Some(detail))
+                .await;
             Connections { inner }.schedule(of.tenant, of.id);
         };
         self.tasks.spawn_on(task, &self.runtime);
     }
 
     /// Stores state and health, and tells of them where they are news.
-    pub(crate) async fn note(&self, line: &Line, state: ConnectionState, health: Health, detail: Option<String>) {
+    pub(crate) async fn note(
+        &self,
+        line: &Line,
+        state: ConnectionState,
+        health: Health,
+        detail: Option<String>,
+    ) {
         let news = lock(&line.known).replace((state, health)) != Some((state, health));
-        let report = StateReport { state, health, detail, checked_at: self.clock.now() };
-        if let Err(error) = self.store.set_connection_state(line.tenant, line.id, report).await {
+        let report = StateReport {
+            state,
+            health,
+            detail,
+            checked_at: self.clock.now(),
+        };
+        if let Err(error) = self
+            .store
+            .set_connection_state(line.tenant, line.id, report)
+            .await
+        {
             tracing::warn!(%error, connection = %line.id, "the state of a connection could not be stored");
         }
         if news {
@@ -284,7 +346,8 @@ impl Inner {
 /// Who we are to servers whose sessions are shared. Questions to people and to models are passed on to the caller; folders of ours
 /// are nobody's business.
 fn profile() -> Result<ClientProfile, WireError> {
-    let capabilities = json!({ "elicitation": { "form": {}, "url": {} }, "sampling": { "tools": {}, "context": {} } });
+    let capabilities =
+        json!({ "elicitation": { "form": {}, "url": {} }, "sampling": { "tools": {}, "context": {} } });
     let capabilities = mcp::wire::raw(&capabilities)?;
     ClientProfile::new("switchboard", env!("CARGO_PKG_VERSION"), capabilities)?.titled("Switchboard")
 }

@@ -17,7 +17,9 @@ pub enum ConnectionError {
     #[error("the connection does not exist")]
     NotFound,
     /// Its command is not in the operator's configuration.
-    #[error("the command {name:?} is not in the operator's configuration; add it there and reload, or remove the connection")]
+    #[error(
+        "the command {name:?} is not in the operator's configuration; add it there and reload, or remove the connection"
+    )]
     NotConfigured {
         /// The name it had.
         name: Arc<str>,
@@ -50,7 +52,9 @@ pub enum ConnectionError {
     #[error("listing what the server offers took longer than {0:?}")]
     DiscoveryTimeout(Duration),
     /// Its command ended too often too soon.
-    #[error("the command ended {times} times in a row soon after it was started; it is started again in {wait:?} at the earliest")]
+    #[error(
+        "the command ended {times} times in a row soon after it was started; it is started again in {wait:?} at the earliest"
+    )]
     Resting {
         /// How often.
         times: u32,

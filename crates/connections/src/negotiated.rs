@@ -21,7 +21,10 @@ pub(crate) fn read(text: &str) -> Option<Negotiated> {
         "sse" => TransportKind::Sse,
         _ => return None,
     };
-    Some(Negotiated { version: version.parse().ok()?, transport })
+    Some(Negotiated {
+        version: version.parse().ok()?,
+        transport,
+    })
 }
 
 #[cfg(test)]

@@ -110,7 +110,9 @@ impl Limits {
 
     /// The wait after so many failures in a row.
     pub(crate) fn wait_after(&self, failures: u32) -> Duration {
-        let doubled = 1_u32.checked_shl(failures.saturating_sub(1).min(20)).unwrap_or(u32::MAX);
+        let doubled = 1_u32
+            .checked_shl(failures.saturating_sub(1).min(20))
+            .unwrap_or(u32::MAX);
         self.backoff.saturating_mul(doubled).min(self.backoff_max)
     }
 }

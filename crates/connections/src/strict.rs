@@ -108,10 +108,17 @@ mod tests {
             let strict = parse(text);
             assert_eq!(strict.is_ok(), ok, "{text}");
             if let Ok(value) = strict {
-                assert_eq!(value, serde_json::from_str::<serde_json::Value>(text).unwrap(), "{text}");
+                assert_eq!(
+                    value,
+                    serde_json::from_str::<serde_json::Value>(text).unwrap(),
+                    "{text}"
+                );
             }
         };
-        check(r#"{"a":[1,-2,1.5,1e300,18446744073709551615,null,true,"x\n"],"b":{"a":{}}}"#, true);
+        check(
+            r#"{"a":[1,-2,1.5,1e300,18446744073709551615,null,true,"x\n"],"b":{"a":{}}}"#,
+            true,
+        );
         check(r#"{"a":1,"a":1}"#, false);
         check(r#"{"a":1,"\u0061":1}"#, false);
         check(r#"[{"x":{"a":1,"b":2,"a":3}}]"#, false);

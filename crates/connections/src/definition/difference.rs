@@ -1,7 +1,5 @@
 //! What changed between two definitions, for the person who is asked to accept it.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -38,13 +36,23 @@ const MAX_TEXT: usize = 4_000;
 #[must_use]
 pub fn difference(old: &RawValue, new: &RawValue) -> Vec<Change> {
     let (Ok(a), Ok(b)) = (serde_json::from_str(old.get()), serde_json::from_str(new.get())) else {
-        return vec![Change { pointer: String::new(), kind: ChangeKind::Changed, old: None, new: None }];
+        return vec![Change {
+            pointer: String::new(),
+            kind: ChangeKind::Changed,
+            old: None,
+            new: None,
+        }];
     };
     let mut changes = Vec::new();
     compare(&mut String::new(), &a, &b, &mut changes);
     if changes.len() > MAX_CHANGES {
         changes.truncate(MAX_CHANGES);
-        changes.push(Change { pointer: String::new(), kind: ChangeKind::Changed, old: None, new: None });
+        changes.push(Change {
+            pointer: String::new(),
+            kind: ChangeKind::Changed,
+            old: None,
+            new: None,
+        });
     }
     changes
 }
@@ -95,7 +103,12 @@ fn change(pointer: &str, old: Option<&Value>, new: Option<&Value>) -> Change {
         (_, None) => ChangeKind::Removed,
         (Some(_), Some(_)) => ChangeKind::Changed,
     };
-    Change { pointer: visible(pointer), kind, old: old.map(shown), new: new.map(shown) }
+    Change {
+        pointer: visible(pointer),
+        kind,
+        old: old.map(shown),
+        new: new.map(shown),
+    }
 }
 
 fn shown(value: &Value) -> String {
@@ -111,8 +124,7 @@ fn visible(text: &str) -> String {
             break;
         }
         if hidden(c) {
-            // Writing to a string cannot fail.
-            let _: std::fmt::Result = write!(out, "\\u{{{:04x}}}", u32::from(c));
+            out.push_str(&format!("\\u{{{:04x}}}", u32::from(c)));
         } else {
             out.push(c);
         }

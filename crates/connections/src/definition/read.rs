@@ -14,7 +14,14 @@ const MAX_NAME: usize = 256;
 /// Largest definition, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
 /// What the digest is taken over.
-const DIGESTED: [&str; 6] = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
+const DIGESTED: [&str; 6] = [
+    "name",
+    "title",
+    "description",
+    "inputSchema",
+    "outputSchema",
+    "annotations",
+];
 
 /// One well-formed tool.
 #[derive(Debug, Clone)]
@@ -60,20 +67,33 @@ impl Tool {
         let text = raw.get();
         let nameless = |reason: String| Malformed { name: None, reason };
         if text.len() > MAX_BYTES {
-            return Err(nameless(format!("the definition has {} bytes, at most {MAX_BYTES} are taken", text.len())));
+            return Err(nameless(format!(
+                "the definition has {} bytes, at most {MAX_BYTES} are taken",
+                text.len()
+            )));
         }
         let value = strict::parse(text).map_err(|e| nameless(format!("cannot be read: {e}")))?;
-        let Value::Object(item) = value else { return Err(nameless("an item is not an object".to_owned())) };
+        let Value::Object(item) = value else {
+            return Err(nameless("an item is not an object".to_owned()));
+        };
         let name = match item.get("name") {
-            Some(Value::String(name)) if name.is_empty() => return Err(nameless("the name is empty".to_owned())),
+            Some(Value::String(name)) if name.is_empty() => {
+                return Err(nameless("the name is empty".to_owned()));
+            }
             Some(Value::String(name)) if name.len() > MAX_NAME => {
-                return Err(nameless(format!("the name has {} bytes, at most {MAX_NAME} are taken", name.len())));
+                return Err(nameless(format!(
+                    "the name has {} bytes, at most {MAX_NAME} are taken",
+                    name.len()
+                )));
             }
             Some(Value::String(name)) => name.clone(),
             Some(_) => return Err(nameless("the name is not a string".to_owned())),
             None => return Err(nameless("an item has no name".to_owned())),
         };
-        let malformed = |reason: &str| Malformed { name: Some(name.clone()), reason: reason.to_owned() };
+        let malformed = |reason: &str| Malformed {
+            name: Some(name.clone()),
+            reason: reason.to_owned(),
+        };
         match item.get("inputSchema") {
             Some(Value::Object(_)) => {}
             Some(_) => return Err(malformed("inputSchema is not an object")),
@@ -82,11 +102,20 @@ impl Tool {
         if matches!(item.get("outputSchema"), Some(schema) if !schema.is_object() && !schema.is_null()) {
             return Err(malformed("outputSchema is not an object"));
         }
-        let schemas: Schemas<'_> = serde_json::from_str(text).map_err(|e| malformed(&format!("cannot be read: {e}")))?;
+        let schemas: Schemas<'_> =
+            serde_json::from_str(text).map_err(|e| malformed(&format!("cannot be read: {e}")))?;
         let (input, output) = (schemas.input.to_owned(), schemas.output.map(ToOwned::to_owned));
         let mut oddities = Vec::new();
         let hints = hints(&item, &mut oddities);
-        Ok(Self { name: name.as_str().into(), digest: digest(item), hints, oddities, input, output, raw })
+        Ok(Self {
+            name: name.as_str().into(),
+            digest: digest(item),
+            hints,
+            oddities,
+            input,
+            output,
+            raw,
+        })
     }
 
     /// Its input schema, as received.

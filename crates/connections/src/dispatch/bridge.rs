@@ -15,7 +15,11 @@ impl mcp::Events for Bridge {
     }
 
     fn request(&self, request: mcp::ServerRequest) {
-        let mcp::ServerRequest { method, params, responder } = request;
+        let mcp::ServerRequest {
+            method,
+            params,
+            responder,
+        } = request;
         let answer = Box::new(move |outcome: Result<Box<RawValue>, PeerError>| {
             responder.answer(outcome.map_err(|error| RpcError {
                 code: error.code,

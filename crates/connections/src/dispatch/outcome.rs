@@ -54,10 +54,19 @@ pub(super) fn request_failed(error: RequestError, effect: Effect) -> Dispatched 
     };
     let detail = error.to_string();
     let body = match error {
-        RequestError::Rpc { code, message, data, .. } => DispatchBody::Rpc { code, message, data },
+        RequestError::Rpc {
+            code, message, data, ..
+        } => DispatchBody::Rpc { code, message, data },
         _ => DispatchBody::None,
     };
-    Dispatched { outcome, body, sent, detail, http_status, retry_after }
+    Dispatched {
+        outcome,
+        body,
+        sent,
+        detail,
+        http_status,
+        retry_after,
+    }
 }
 
 /// The request could not even be made: there is no session to send it on.
@@ -74,21 +83,43 @@ pub(super) fn unreachable(error: &ConnectionError) -> Dispatched {
 
 /// A failure of our own making.
 pub(super) fn failed(outcome: Outcome, sent: bool, detail: String) -> Dispatched {
-    Dispatched { outcome, body: DispatchBody::None, sent, detail, http_status: None, retry_after: None }
+    Dispatched {
+        outcome,
+        body: DispatchBody::None,
+        sent,
+        detail,
+        http_status: None,
+        retry_after: None,
+    }
 }
 
 fn with_body(outcome: Outcome, body: DispatchBody) -> Dispatched {
-    Dispatched { outcome, body, sent: true, detail: String::new(), http_status: None, retry_after: None }
+    Dispatched {
+        outcome,
+        body,
+        sent: true,
+        detail: String::new(),
+        http_status: None,
+        retry_after: None,
+    }
 }
 
 fn code_of(error: &RequestError, http_status: Option<u16>) -> OutcomeCode {
     match (error, http_status) {
         (_, Some(401 | 403)) => OutcomeCode::AuthRejected,
         (_, Some(429)) => OutcomeCode::RateLimited,
-        (RequestError::Rpc { code: codes::INVALID_PARAMS, .. }, _) => OutcomeCode::ArgumentsRejected,
+        (
+            RequestError::Rpc {
+                code: codes::INVALID_PARAMS,
+                ..
+            },
+            _,
+        ) => OutcomeCode::ArgumentsRejected,
         // The server looked at our headers or version, not at the arguments.
         (RequestError::Rpc { code, .. }, _) if codes::is_modern(*code) => OutcomeCode::UpstreamError,
-        (RequestError::Rpc { .. } | RequestError::Http { .. }, Some(400 | 422)) => OutcomeCode::ArgumentsRejected,
+        (RequestError::Rpc { .. } | RequestError::Http { .. }, Some(400 | 422)) => {
+            OutcomeCode::ArgumentsRejected
+        }
         (
             RequestError::Rpc { .. }
             | RequestError::Http { .. }

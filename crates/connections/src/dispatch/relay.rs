@@ -30,7 +30,13 @@ impl Connections {
     ///
     /// Subscriptions are kept for as long as the client's session: a shared upstream session is subscribed while anybody wants it, and
     /// again after it was lost.
-    pub async fn relay(&self, cleared: Cleared, relay: Relay, to: Dispatch, events: Arc<dyn CallEvents>) -> Dispatched {
+    pub async fn relay(
+        &self,
+        cleared: Cleared,
+        relay: Relay,
+        to: Dispatch,
+        events: Arc<dyn CallEvents>,
+    ) -> Dispatched {
         let way = match self.inner.way(&cleared, &to).await {
             Ok(way) => way,
             Err(error) => return outcome::unreachable(&error),
@@ -60,9 +66,15 @@ impl Connections {
 }
 
 impl Way {
-    async fn subscription(&self, relay: Relay, uri: &Arc<str>, to: &Dispatch) -> Result<Box<RawValue>, Failed> {
+    async fn subscription(
+        &self,
+        relay: Relay,
+        uri: &Arc<str>,
+        to: &Dispatch,
+    ) -> Result<Box<RawValue>, Failed> {
         if self.settings.connection.sharing == Sharing::PerCall {
-            let reason = "the connection has a session of its own for every call, so nothing can be subscribed to";
+            let reason =
+                "the connection has a session of its own for every call, so nothing can be subscribed to";
             return Err(Failed::Request(RequestError::Unsendable(reason.to_owned())));
         }
         let lease = self.lease(to).await.map_err(Failed::Unreachable)?;
@@ -75,11 +87,16 @@ impl Way {
             let told = match live.era() {
                 Era::Modern => {
                     let uris = self.line.wanted_by(live.own.then_some(&to.session));
-                    self.inner.ask_for_news(&self.line, live, uris, self.deadline).await
+                    self.inner
+                        .ask_for_news(&self.line, live, uris, self.deadline)
+                        .await
                 }
                 Era::Legacy => {
-                    let method =
-                        if relay == Relay::Unsubscribe { "resources/unsubscribe" } else { "resources/subscribe" };
+                    let method = if relay == Relay::Unsubscribe {
+                        "resources/unsubscribe"
+                    } else {
+                        "resources/subscribe"
+                    };
                     subscribe(live, method, uri, self.deadline).await
                 }
             };
@@ -108,5 +125,9 @@ fn completion(cleared: &Cleared, target: &Target, to: &Dispatch) -> Result<Objec
 }
 
 fn invalid(detail: &str) -> Dispatched {
-    outcome::failed(Outcome::failed(OutcomeCode::InvalidArguments), false, detail.to_owned())
+    outcome::failed(
+        Outcome::failed(OutcomeCode::InvalidArguments),
+        false,
+        detail.to_owned(),
+    )
 }

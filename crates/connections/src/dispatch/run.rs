@@ -30,7 +30,13 @@ impl Connections {
         let call = cleared.call();
         let (method, params) = match request::of(call, &to) {
             Ok(request) => request,
-            Err(error) => return outcome::failed(Outcome::failed(OutcomeCode::InvalidArguments), false, error.to_string()),
+            Err(error) => {
+                return outcome::failed(
+                    Outcome::failed(OutcomeCode::InvalidArguments),
+                    false,
+                    error.to_string(),
+                );
+            }
         };
         let way = match self.inner.way(&cleared, &to).await {
             Ok(way) => way,
@@ -73,7 +79,11 @@ pub(super) enum Failed {
 
 impl Inner {
     /// Finds the connection of a call and waits for its turn there.
-    pub(super) async fn way(self: &Arc<Self>, cleared: &Cleared, to: &Dispatch) -> Result<Way, ConnectionError> {
+    pub(super) async fn way(
+        self: &Arc<Self>,
+        cleared: &Cleared,
+        to: &Dispatch,
+    ) -> Result<Way, ConnectionError> {
         let started = Instant::now();
         let call = cleared.call();
         let id = call.target.connection().ok_or(ConnectionError::NotFound)?;
@@ -82,21 +92,37 @@ impl Inner {
         let limit = settings.call_timeout(self.limits.call);
         let deadline = started + to.timeout.map_or(limit, |wanted: Duration| wanted.min(limit));
         let turn = timeout_at(deadline, line.calls.clone().acquire_owned()).await;
-        let turn = turn.map_err(|_| ConnectionError::Late)?.map_err(|_| ConnectionError::Stopped)?;
-        Ok(Way { inner: self.clone(), line, settings, deadline, call: Arc::new(turn) })
+        let turn = turn
+            .map_err(|_| ConnectionError::Late)?
+            .map_err(|_| ConnectionError::Stopped)?;
+        Ok(Way {
+            inner: self.clone(),
+            line,
+            settings,
+            deadline,
+            call: Arc::new(turn),
+        })
     }
 
     /// Which arguments of a tool a modern HTTP server wants in headers, by the accepted definition.
     async fn plan(&self, line: &Line, tenant: Tenant, cleared: &Cleared) -> Option<Arc<ParamHeaders>> {
         let call = cleared.call();
-        let Target::Tool(ToolRef::Upstream { connection, name }) = &call.target else { return None };
+        let Target::Tool(ToolRef::Upstream { connection, name }) = &call.target else {
+            return None;
+        };
         if let Some(plan) = line.plans.get(&call.definition) {
             return plan.clone();
         }
-        let pin = PinName { connection: *connection, name: name.clone() };
+        let pin = PinName {
+            connection: *connection,
+            name: name.clone(),
+        };
         let definition = self.store.pin(tenant, &pin).await.ok().flatten()?.accepted?;
         let tool = Tool::read(definition.raw).ok()?;
-        let plan = ParamHeaders::from_schema(tool.input_schema()).ok().filter(|plan| !plan.is_empty()).map(Arc::new);
+        let plan = ParamHeaders::from_schema(tool.input_schema())
+            .ok()
+            .filter(|plan| !plan.is_empty())
+            .map(Arc::new);
         line.plans.insert(definition.digest, plan.clone());
         plan
     }
@@ -105,7 +131,14 @@ impl Inner {
 impl Way {
     pub(super) async fn lease(&self, to: &Dispatch) -> Result<Lease, ConnectionError> {
         let who = (&to.session, &to.client);
-        self.inner.lease(&self.line, &self.settings, who, (self.call.clone(), self.deadline)).await
+        self.inner
+            .lease(
+                &self.line,
+                &self.settings,
+                who,
+                (self.call.clone(), self.deadline),
+            )
+            .await
     }
 
     /// Asks, on a fresh session if the one at hand turns out to be gone before anything was sent.
@@ -141,19 +174,29 @@ impl Way {
     /// Tells a legacy server which log level the client wants. In a shared session only more is asked for, never less: others may
     /// want it, and whoever wants less leaves it out.
     async fn set_level(&self, lease: &Lease, to: &Dispatch) {
-        let (live, Some(wanted)) = (&lease.live, &to.client.log_level) else { return };
+        let (live, Some(wanted)) = (&lease.live, &to.client.log_level) else {
+            return;
+        };
         if live.era() == Era::Modern || !live.upstream.server().declares("logging") {
             return;
         }
         {
             let mut level = lock(&live.level);
-            let enough = |told: &Arc<str>| if live.own { told == wanted } else { rank(told) <= rank(wanted) };
+            let enough = |told: &Arc<str>| {
+                if live.own {
+                    told == wanted
+                } else {
+                    rank(told) <= rank(wanted)
+                }
+            };
             if level.as_ref().is_some_and(enough) {
                 return;
             }
             *level = Some(wanted.clone());
         }
-        let Ok(params) = Object::new().with("level", &**wanted) else { return };
+        let Ok(params) = Object::new().with("level", &**wanted) else {
+            return;
+        };
         let request = Request::new("logging/setLevel", params, self.deadline);
         if let Err(error) = live.upstream.request(request, Arc::new(Silent)).await {
             tracing::debug!(%error, connection = %self.line.id, "a server does not take a log level");
@@ -180,6 +223,18 @@ impl Way {
 
 /// Log levels after RFC 5424, most talkative first.
 fn rank(level: &str) -> usize {
-    const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
-    LEVELS.iter().position(|known| *known == level).unwrap_or(LEVELS.len())
+    const LEVELS: [&str; 8] = [
+        "debug",
+        "info",
+        "notice",
+        "warning",
+        "error",
+        "critical",
+        "alert",
+        "emergency",
+    ];
+    LEVELS
+        .iter()
+        .position(|known| *known == level)
+        .unwrap_or(LEVELS.len())
 }

@@ -31,7 +31,9 @@ struct Updated {
 
 impl mcp::Listener for Ears {
     fn notification(&self, method: &str, params: Option<&RawValue>) {
-        let (Some(inner), Some(line)) = (self.inner.upgrade(), self.line.upgrade()) else { return };
+        let (Some(inner), Some(line)) = (self.inner.upgrade(), self.line.upgrade()) else {
+            return;
+        };
         match method {
             "notifications/tools/list_changed"
             | "notifications/prompts/list_changed"
@@ -53,7 +55,9 @@ impl mcp::Listener for Ears {
     }
 
     fn closed(&self, reason: &str) {
-        let (Some(inner), Some(line)) = (self.inner.upgrade(), self.line.upgrade()) else { return };
+        let (Some(inner), Some(line)) = (self.inner.upgrade(), self.line.upgrade()) else {
+            return;
+        };
         if self.expected_end.load(Ordering::Acquire) || line.stop.is_cancelled() || !self.process {
             return;
         }

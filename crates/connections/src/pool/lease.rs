@@ -37,7 +37,12 @@ impl Inner {
             }
         };
         live.enter();
-        Ok(Lease { live, inner: self.clone(), once, _call: call })
+        Ok(Lease {
+            live,
+            inner: self.clone(),
+            once,
+            _call: call,
+        })
     }
 
     /// The session all share.
@@ -51,7 +56,9 @@ impl Inner {
         if let Some(live) = line.shared.live(generation) {
             return Ok(live);
         }
-        let (opening, before) = line.shared.open(generation, || self.opening(line, settings, None));
+        let (opening, before) = line
+            .shared
+            .open(generation, || self.opening(line, settings, None));
         if let Some(before) = before {
             line.restarted();
             self.close_later(before);
@@ -91,7 +98,8 @@ impl Inner {
 
     /// Closes a session in a task of its own.
     pub(crate) fn close_later(&self, live: Arc<Live>) {
-        self.tasks.spawn_on(async move { live.close().await }, &self.runtime);
+        self.tasks
+            .spawn_on(async move { live.close().await }, &self.runtime);
     }
 }
 

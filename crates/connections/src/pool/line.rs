@@ -39,7 +39,8 @@ pub(crate) struct Line {
     log: Mutex<VecDeque<ServerLine>>,
     /// What was stored last about state and health.
     pub(crate) known: Mutex<Option<(ConnectionState, Health)>>,
-    pub(crate) preparing: Mutex<Option<Preparing>>,
+    /// What is being prepared, and with which generation of settings.
+    pub(crate) preparing: Mutex<Option<(u64, Preparing)>>,
     pub(crate) pace: Mutex<Pace>,
     pub(crate) scheduled: AtomicBool,
     pub(crate) plans: DashMap<Digest, Option<Arc<ParamHeaders>>>,
@@ -109,7 +110,7 @@ impl Line {
         }
     }
 
-    pub(super) fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
@@ -119,7 +120,11 @@ impl Line {
             return Ok(settings);
         }
         let settings = Arc::new(Settings::load(inner, self).await?);
-        let remembered = settings.connection.negotiated.as_deref().and_then(crate::negotiated::read);
+        let remembered = settings
+            .connection
+            .negotiated
+            .as_deref()
+            .and_then(crate::negotiated::read);
         *lock(&self.negotiated) = remembered;
         lock(&self.known).get_or_insert((settings.connection.state, settings.connection.health));
         // Changed meanwhile: good for this once, not to be kept.
@@ -172,7 +177,10 @@ impl Line {
         if log.len() == LINES {
             log.pop_front();
         }
-        log.push_back(ServerLine { source, text: line.text.clone() });
+        log.push_back(ServerLine {
+            source,
+            text: line.text.clone(),
+        });
     }
 
     /// What is going on.
@@ -182,7 +190,9 @@ impl Line {
         open.retain(|live| !live.upstream.is_closed());
         LiveFacts {
             sessions: open.len(),
-            processes: limits.processes.saturating_sub(self.processes.available_permits()),
+            processes: limits
+                .processes
+                .saturating_sub(self.processes.available_permits()),
             in_flight: limits.calls.saturating_sub(self.calls.available_permits()),
             restarts: self.restarts.load(Ordering::Relaxed),
             lines: lock(&self.log).iter().cloned().collect(),

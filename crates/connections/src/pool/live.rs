@@ -39,7 +39,13 @@ pub(super) struct Opened {
 
 impl Live {
     pub(super) fn new(opened: Opened) -> Self {
-        let Opened { upstream, own, generation, expected_end, process } = opened;
+        let Opened {
+            upstream,
+            own,
+            generation,
+            expected_end,
+            process,
+        } = opened;
         Self {
             upstream,
             own,
@@ -99,7 +105,12 @@ impl Live {
     /// Closes it and waits until nothing of it is left.
     pub(crate) async fn close(&self) {
         self.expected_end.store(true, Ordering::Release);
-        drop(self.subscription.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(
+            self.subscription
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
         self.upstream.clone().close().await;
     }
 }

@@ -11,14 +11,13 @@ mod slot;
 mod subscribe;
 mod sweep;
 
-
-pub(crate) use self::line::Line;
-pub(crate) use self::live::Live;
-pub use self::line::{LiveFacts, ServerLine, ServerLineSource};
-pub(crate) use self::settings::Settings;
-pub(crate) use self::slot::Opening;
 pub(crate) use self::lease::Lease;
+pub(crate) use self::line::Line;
 pub(crate) use self::line::lock;
+pub use self::line::{LiveFacts, ServerLine, ServerLineSource};
+pub(crate) use self::live::Live;
+pub(crate) use self::settings::Settings;
 pub(crate) use self::settings::shorten;
+pub(crate) use self::slot::Opening;
 pub(crate) use self::subscribe::subscribe;
 pub(crate) use self::sweep::sweep;

@@ -40,7 +40,9 @@ impl Inner {
             drop(done.send(opened));
         };
         self.tasks.spawn_on(task, &self.runtime);
-        async move { ready.await.unwrap_or(Err(ConnectionError::Stopped)) }.boxed().shared()
+        async move { ready.await.unwrap_or(Err(ConnectionError::Stopped)) }
+            .boxed()
+            .shared()
     }
 
     /// Opens a session. With a client, it is that client's own.
@@ -76,7 +78,13 @@ impl Inner {
         let connected = Upstream::connect(target, remembered, Arc::new(ears)).await;
         let upstream = connected.map_err(|error| self.not_opened(line, settings, error))?;
         self.remember(line, &upstream).await;
-        Ok(Arc::new(Live::new(Opened { upstream, own, generation, expected_end, process })))
+        Ok(Arc::new(Live::new(Opened {
+            upstream,
+            own,
+            generation,
+            expected_end,
+            process,
+        })))
     }
 
     fn not_opened(&self, line: &Line, settings: &Settings, error: ConnectError) -> ConnectionError {
@@ -85,7 +93,9 @@ impl Inner {
         }
         lock(&line.rest).ended(Duration::ZERO, &self.limits);
         match error {
-            ConnectError::Closed { .. } | ConnectError::Spawn { .. } => ConnectionError::Process(Arc::new(error)),
+            ConnectError::Closed { .. } | ConnectError::Spawn { .. } => {
+                ConnectionError::Process(Arc::new(error))
+            }
             ConnectError::Target(_)
             | ConnectError::Timeout(_)
             | ConnectError::Version { .. }
@@ -113,10 +123,9 @@ impl Inner {
             self.close_later(idle);
         }
         let waiting = timeout(self.limits.connect, line.processes.clone().acquire_owned()).await;
-        waiting
-            .ok()
-            .and_then(Result::ok)
-            .ok_or(ConnectionError::Busy { limit: self.limits.processes })
+        waiting.ok().and_then(Result::ok).ok_or(ConnectionError::Busy {
+            limit: self.limits.processes,
+        })
     }
 }
 

@@ -32,8 +32,14 @@ impl Rest {
 
     /// Refuses while it is left alone.
     pub(super) fn check(&self) -> Result<(), ConnectionError> {
-        match self.until.map(|until| until.saturating_duration_since(Instant::now())) {
-            Some(wait) if !wait.is_zero() => Err(ConnectionError::Resting { times: self.quick, wait }),
+        match self
+            .until
+            .map(|until| until.saturating_duration_since(Instant::now()))
+        {
+            Some(wait) if !wait.is_zero() => Err(ConnectionError::Resting {
+                times: self.quick,
+                wait,
+            }),
             Some(_) | None => Ok(()),
         }
     }

@@ -28,10 +28,18 @@ impl Slot {
     }
 
     /// The session or the opening that is under way; starts one where there is neither. Says what it took the place of.
-    pub(super) fn open(&self, generation: u64, start: impl FnOnce() -> Opening) -> (Opening, Option<Arc<Live>>) {
+    pub(super) fn open(
+        &self,
+        generation: u64,
+        start: impl FnOnce() -> Opening,
+    ) -> (Opening, Option<Arc<Live>>) {
         let mut now = self.lock();
         match now.as_ref() {
-            Some(opening) if opening.peek().is_none_or(|r| r.as_ref().is_ok_and(|live| live.usable(generation))) => {
+            Some(opening)
+                if opening
+                    .peek()
+                    .is_none_or(|r| r.as_ref().is_ok_and(|live| live.usable(generation))) =>
+            {
                 (opening.clone(), None)
             }
             Some(_) | None => {
@@ -51,7 +59,10 @@ impl Slot {
     /// Empties the place if this session is in it.
     pub(super) fn discard(&self, gone: &Arc<Live>) {
         let mut now = self.lock();
-        let same = now.as_ref().and_then(Opening::peek).is_some_and(|r| r.as_ref().is_ok_and(|l| Arc::ptr_eq(l, gone)));
+        let same = now
+            .as_ref()
+            .and_then(Opening::peek)
+            .is_some_and(|r| r.as_ref().is_ok_and(|l| Arc::ptr_eq(l, gone)));
         if same {
             *now = None;
         }
@@ -64,7 +75,11 @@ impl Slot {
 
     /// Whether nothing is in it and nothing on its way.
     pub(super) fn is_vacant(&self) -> bool {
-        match self.lock().as_ref().map(|opening| opening.peek().map(Result::is_ok)) {
+        match self
+            .lock()
+            .as_ref()
+            .map(|opening| opening.peek().map(Result::is_ok))
+        {
             None | Some(Some(false)) => true,
             Some(None | Some(true)) => false,
         }

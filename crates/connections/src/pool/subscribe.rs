@@ -1,7 +1,7 @@
 //! Hearing of changes: what a server is asked to tell us of, and who wants to hear it.
 
-use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use mcp::version::Era;
 use mcp::wire::{Object, WireError};
@@ -20,7 +20,10 @@ impl Inner {
         let (inner, line, live) = (self.clone(), line.clone(), live.clone());
         let task = async move {
             let deadline = Instant::now() + inner.limits.call;
-            if let Err(error) = inner.ask_for_news(&line, &live, line.wanted_by(None), deadline).await {
+            if let Err(error) = inner
+                .ask_for_news(&line, &live, line.wanted_by(None), deadline)
+                .await
+            {
                 tracing::debug!(%error, connection = %line.id, "a server does not tell of changes");
             }
         };
@@ -37,7 +40,9 @@ impl Inner {
     ) -> Result<(), RequestError> {
         match live.era() {
             Era::Modern => {
-                let Some(filter) = filter(live, &uris).map_err(unsendable)? else { return Ok(()) };
+                let Some(filter) = filter(live, &uris).map_err(unsendable)? else {
+                    return Ok(());
+                };
                 let ears = Ears {
                     inner: Arc::downgrade(self),
                     line: Arc::downgrade(line),
@@ -68,14 +73,19 @@ pub(crate) async fn subscribe(
     deadline: Instant,
 ) -> Result<(), RequestError> {
     let params = Object::new().with("uri", uri).map_err(unsendable)?;
-    live.upstream.request(Request::new(method, params, deadline), Arc::new(Silent)).await.map(drop)
+    live.upstream
+        .request(Request::new(method, params, deadline), Arc::new(Silent))
+        .await
+        .map(drop)
 }
 
 impl Line {
     /// The resources somebody wants to hear of: anybody, or this one.
     pub(crate) fn wanted_by(&self, key: Option<&SessionKey>) -> Vec<Arc<str>> {
         let wanted = lock(&self.wanted);
-        let of = wanted.iter().filter(|(_, who)| key.is_none_or(|key| who.contains(key)));
+        let of = wanted
+            .iter()
+            .filter(|(_, who)| key.is_none_or(|key| who.contains(key)));
         of.map(|(uri, _)| uri.clone()).collect()
     }
 
@@ -91,7 +101,9 @@ impl Line {
     /// Forgets that somebody wants to hear of a resource; says whether nobody is left.
     pub(crate) fn unwant(&self, uri: &Arc<str>, key: &SessionKey) -> bool {
         let mut wanted = lock(&self.wanted);
-        let Some(who) = wanted.get_mut(uri) else { return false };
+        let Some(who) = wanted.get_mut(uri) else {
+            return false;
+        };
         let last = who.remove(key) && who.is_empty();
         if last {
             wanted.remove(uri);
@@ -110,9 +122,11 @@ impl Line {
 fn filter(live: &Live, uris: &[Arc<str>]) -> Result<Option<Object>, WireError> {
     let server = live.upstream.server();
     let mut filter = Object::new();
-    for (capability, key) in
-        [("tools", "toolsListChanged"), ("prompts", "promptsListChanged"), ("resources", "resourcesListChanged")]
-    {
+    for (capability, key) in [
+        ("tools", "toolsListChanged"),
+        ("prompts", "promptsListChanged"),
+        ("resources", "resourcesListChanged"),
+    ] {
         if server.declares_flag(capability, "listChanged") {
             filter.set(key, &true)?;
         }

@@ -21,10 +21,21 @@ impl Connections {
         looked_at: Digest,
     ) -> Result<ToolPin, ConnectionError> {
         let store = &self.inner.store;
-        let pin = PinName { connection: id, name: Arc::from(tool) };
-        let known = store.pin(tenant, &pin).await?.ok_or(ConnectionError::UnknownTool)?;
-        let seen = known.seen.filter(|seen| seen.digest == looked_at).ok_or(ConnectionError::DefinitionMoved)?;
-        let read = Tool::read(seen.raw).map_err(|malformed| ConnectionError::Settings { reason: malformed.to_string() })?;
+        let pin = PinName {
+            connection: id,
+            name: Arc::from(tool),
+        };
+        let known = store
+            .pin(tenant, &pin)
+            .await?
+            .ok_or(ConnectionError::UnknownTool)?;
+        let seen = known
+            .seen
+            .filter(|seen| seen.digest == looked_at)
+            .ok_or(ConnectionError::DefinitionMoved)?;
+        let read = Tool::read(seen.raw).map_err(|malformed| ConnectionError::Settings {
+            reason: malformed.to_string(),
+        })?;
         self.inner.schemas.get(read.digest, read.input_schema())?;
         match store.accept(tenant, change, &pin, looked_at).await {
             Ok(pin) => Ok(pin),

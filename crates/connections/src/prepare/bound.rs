@@ -24,7 +24,9 @@ pub(super) fn tools(all: Vec<Tool>, allowed: Option<&[Arc<str>]>, room: &mut Roo
     let mut kept = vec![false; all.len()];
     let mut count = 0;
     for at in order {
-        let (Some(tool), Some(mark)) = (all.get(at), kept.get_mut(at)) else { continue };
+        let (Some(tool), Some(mark)) = (all.get(at), kept.get_mut(at)) else {
+            continue;
+        };
         let size = tool.raw.get().len();
         if count < room.items && size <= room.bytes {
             *mark = true;
@@ -33,7 +35,13 @@ pub(super) fn tools(all: Vec<Tool>, allowed: Option<&[Arc<str>]>, room: &mut Roo
         }
     }
     let left_out = all.len() - count;
-    (all.into_iter().zip(kept).filter_map(|(tool, kept)| kept.then_some(tool)).collect(), left_out)
+    (
+        all.into_iter()
+            .zip(kept)
+            .filter_map(|(tool, kept)| kept.then_some(tool))
+            .collect(),
+        left_out,
+    )
 }
 
 /// Keeps what there is room for, in the order it came. Says how many were left out.

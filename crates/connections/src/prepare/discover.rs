@@ -43,7 +43,9 @@ pub(super) async fn everything(
     limits: &Limits,
 ) -> Result<Discovered, ConnectionError> {
     let listing = async {
-        let tools = list(upstream, Kind::Tools, limits).await.map_err(|e| ConnectionError::Discovery(Arc::new(e)))?;
+        let tools = list(upstream, Kind::Tools, limits)
+            .await
+            .map_err(|e| ConnectionError::Discovery(Arc::new(e)))?;
         let mut others = Vec::with_capacity(3);
         for kind in [Kind::Prompts, Kind::Resources, Kind::Templates] {
             others.push((kind, list(upstream, kind, limits).await));
@@ -52,14 +54,19 @@ pub(super) async fn everything(
     };
     let timed = timeout(limits.discovery, listing).await;
     let (tools, others) = timed.map_err(|_| ConnectionError::DiscoveryTimeout(limits.discovery))??;
-    let mut room = Room { items: limits.items, bytes: limits.bytes };
+    let mut room = Room {
+        items: limits.items,
+        bytes: limits.bytes,
+    };
     let mut found = read_tools(tools, connection, &mut room);
     for (kind, listing) in others {
         let items = match listing {
             Ok(listing) => read_items(listing, kind, &mut room, &mut found.problems),
             Err(error) => {
                 // Tools are what a connection is for; the rest may be missing.
-                found.problems.push(shorten(&format!("{} failed: {error}", kind.method())));
+                found
+                    .problems
+                    .push(shorten(&format!("{} failed: {error}", kind.method())));
                 Vec::new()
             }
         };
@@ -91,7 +98,11 @@ fn read_tools(listing: Listing, connection: &Connection, room: &mut Room) -> Dis
     for raw in listing.items {
         match Tool::read(Arc::from(raw)) {
             Ok(tool) => {
-                oddities.extend(tool.oddities.iter().map(|odd| shorten(&format!("tool {:?}: {odd}", tool.name))));
+                oddities.extend(
+                    tool.oddities
+                        .iter()
+                        .map(|odd| shorten(&format!("tool {:?}: {odd}", tool.name))),
+                );
                 all.push(tool);
             }
             Err(malformed) => problems.push(shorten(&malformed.to_string())),
@@ -99,10 +110,15 @@ fn read_tools(listing: Listing, connection: &Connection, room: &mut Room) -> Dis
     }
     let (kept, left_out) = bound::tools(all, connection.allowed_tools.as_deref(), room);
     if left_out > 0 {
-        problems.push(format!("{left_out} tools are over the bounds of a catalogue and are left out"));
+        problems.push(format!(
+            "{left_out} tools are over the bounds of a catalogue and are left out"
+        ));
     }
     Discovered {
-        tools: kept.into_iter().map(|tool| Seen { tool, unusable: None }).collect(),
+        tools: kept
+            .into_iter()
+            .map(|tool| Seen { tool, unusable: None })
+            .collect(),
         prompts: Vec::new(),
         resources: Vec::new(),
         templates: Vec::new(),
@@ -112,12 +128,20 @@ fn read_tools(listing: Listing, connection: &Connection, room: &mut Room) -> Dis
     }
 }
 
-fn read_items(listing: Listing, kind: Kind, room: &mut Room, problems: &mut Vec<String>) -> Vec<Arc<RawValue>> {
+fn read_items(
+    listing: Listing,
+    kind: Kind,
+    room: &mut Room,
+    problems: &mut Vec<String>,
+) -> Vec<Arc<RawValue>> {
     problems.extend(listed_problems(&listing, kind));
     let all: Vec<Arc<RawValue>> = listing.items.into_iter().map(Arc::from).collect();
     let (kept, left_out) = bound::items(all, |raw| raw.get().len(), room);
     if left_out > 0 {
-        problems.push(format!("{}: {left_out} items are over the bounds of a catalogue and are left out", kind.method()));
+        problems.push(format!(
+            "{}: {left_out} items are over the bounds of a catalogue and are left out",
+            kind.method()
+        ));
     }
     kept
 }
@@ -128,12 +152,21 @@ fn listed_problems(listing: &Listing, kind: Kind) -> Vec<String> {
         .problems
         .iter()
         .map(|problem| {
-            let name = problem.name.as_deref().map(|name| format!(" ({name:?})")).unwrap_or_default();
-            shorten(&format!("{method}: item {}{name}: {}; it is left out", problem.index, problem.reason))
+            let name = problem
+                .name
+                .as_deref()
+                .map(|name| format!(" ({name:?})"))
+                .unwrap_or_default();
+            shorten(&format!(
+                "{method}: item {}{name}: {}; it is left out",
+                problem.index, problem.reason
+            ))
         })
         .collect();
     if listing.truncated {
-        problems.push(format!("{method}: the list does not end within the bounds; the rest is left out"));
+        problems.push(format!(
+            "{method}: the list does not end within the bounds; the rest is left out"
+        ));
     }
     problems
 }
@@ -141,6 +174,9 @@ fn listed_problems(listing: &Listing, kind: Kind) -> Vec<String> {
 /// Compiles every input schema; those that cannot be are marked with the reason. Takes a while for many.
 pub(super) fn compile(tools: &mut [Seen], schemas: &Schemas) {
     for seen in tools {
-        seen.unusable = schemas.get(seen.tool.digest, seen.tool.input_schema()).err().map(|problem| problem.to_string());
+        seen.unusable = schemas
+            .get(seen.tool.digest, seen.tool.input_schema())
+            .err()
+            .map(|problem| problem.to_string());
     }
 }

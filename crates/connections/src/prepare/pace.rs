@@ -31,6 +31,10 @@ impl Pace {
 
     /// A reading because of news is done.
     pub(super) fn read(&mut self, found_news: bool) {
-        self.vain = if found_news { 0 } else { self.vain.saturating_add(1) };
+        self.vain = if found_news {
+            0
+        } else {
+            self.vain.saturating_add(1)
+        };
     }
 }

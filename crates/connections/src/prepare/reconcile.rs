@@ -32,7 +32,8 @@ pub(super) fn reconcile(
     (seen, complete): (&[Seen], bool),
     now: Timestamp,
 ) -> Reconciled {
-    let mut known: HashMap<Arc<str>, ToolPin> = known.into_iter().map(|pin| (pin.name.clone(), pin)).collect();
+    let mut known: HashMap<Arc<str>, ToolPin> =
+        known.into_iter().map(|pin| (pin.name.clone(), pin)).collect();
     let mut done = Reconciled::default();
     done.counts.listed = seen.len();
     for item in seen {
@@ -50,7 +51,12 @@ pub(super) fn reconcile(
             done.counts.gone += 1;
         } else if complete {
             done.counts.gone += 1;
-            done.pins.push(ToolPin { state: DefinitionState::Gone, seen: None, changed_at: now, ..pin });
+            done.pins.push(ToolPin {
+                state: DefinitionState::Gone,
+                seen: None,
+                changed_at: now,
+                ..pin
+            });
         }
     }
     done.pins.sort_by(|a, b| a.name.cmp(&b.name));
@@ -59,9 +65,14 @@ pub(super) fn reconcile(
 
 fn judge(connection: ConnectionId, item: &Seen, before: Option<&ToolPin>, now: Timestamp) -> ToolPin {
     let tool = &item.tool;
-    let seen = Definition { digest: tool.digest, raw: tool.raw.clone() };
+    let seen = Definition {
+        digest: tool.digest,
+        raw: tool.raw.clone(),
+    };
     let accepted = before.and_then(|pin| pin.accepted.clone());
-    let changed = accepted.as_ref().is_some_and(|accepted| accepted.digest != seen.digest);
+    let changed = accepted
+        .as_ref()
+        .is_some_and(|accepted| accepted.digest != seen.digest);
     let (state, unusable) = match (changed, &item.unusable) {
         (true, _) => (DefinitionState::Quarantined, None),
         (false, None) => (DefinitionState::Pinned, None),

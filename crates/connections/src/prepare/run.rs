@@ -37,22 +37,36 @@ impl Inner {
     /// The preparation that is under way, or a new one. It runs in a task of its own.
     pub(super) fn preparing(self: &Arc<Self>, line: &Arc<Line>) -> Preparing {
         let mut now = lock(&line.preparing);
-        if let Some(running) = now.as_ref().filter(|running| running.peek().is_none()) {
-            return running.clone();
-        }
+        let generation = line.generation();
+        let before = match now.take_if(|(_, running)| running.peek().is_none()) {
+            Some((same, running)) if same == generation => {
+                *now = Some((same, running.clone()));
+                return running;
+            }
+            // Begun with settings that are not these any more: it comes to its end first.
+            outdated => outdated.map(|(_, running)| running),
+        };
         let (done, ready) = oneshot::channel();
         let (inner, of) = (self.clone(), line.clone());
         let task = async move {
+            let prepare = async {
+                if let Some(before) = before {
+                    drop(before.await);
+                }
+                inner.prepare(&of).await
+            };
             let outcome = tokio::select! {
-                outcome = inner.prepare(&of) => outcome,
+                outcome = prepare => outcome,
                 () = of.stop.cancelled() => Err(ConnectionError::Stopped),
             };
             // Nobody may be waiting any more.
             drop(done.send(outcome));
         };
         self.tasks.spawn_on(task, &self.runtime);
-        let preparing = async move { ready.await.unwrap_or(Err(ConnectionError::Stopped)) }.boxed().shared();
-        *now = Some(preparing.clone());
+        let preparing = async move { ready.await.unwrap_or(Err(ConnectionError::Stopped)) }
+            .boxed()
+            .shared();
+        *now = Some((generation, preparing.clone()));
         preparing
     }
 
@@ -148,7 +162,9 @@ impl Inner {
         let done = reconcile(line.id, known, (&found.tools, found.complete), self.clock.now());
         let changed = !done.pins.is_empty();
         if changed {
-            self.store.upsert_pins(line.tenant, &Change::by_system(ACTION), done.pins).await?;
+            self.store
+                .upsert_pins(line.tenant, &Change::by_system(ACTION), done.pins)
+                .await?;
         }
         Ok((done.counts, changed))
     }
@@ -181,7 +197,8 @@ impl Inner {
             self.note(line, ConnectionState::Error, health, detail).await;
         }
         if matches!(error, ConnectionError::NotFound) {
-            self.lines.remove_if(&line.id, |_, known| Arc::ptr_eq(known, line));
+            self.lines
+                .remove_if(&line.id, |_, known| Arc::ptr_eq(known, line));
             line.scheduled.store(false, Ordering::Release);
         }
         error
@@ -198,7 +215,14 @@ struct News {
 
 impl News {
     fn between(before: Option<&Catalogue>, now: &Catalogue, pins: bool) -> Self {
-        let Some(before) = before else { return Self { tools: true, prompts: true, resources: true, server: true } };
+        let Some(before) = before else {
+            return Self {
+                tools: true,
+                prompts: true,
+                resources: true,
+                server: true,
+            };
+        };
         Self {
             tools: pins || !same(&before.tools, &now.tools),
             prompts: !same(&before.prompts, &now.prompts),
@@ -214,8 +238,17 @@ impl News {
     }
 
     const fn event(&self) -> ConnectionEventKind {
-        let Self { tools, prompts, resources, .. } = *self;
-        ConnectionEventKind::CatalogueChanged { tools, prompts, resources }
+        let Self {
+            tools,
+            prompts,
+            resources,
+            ..
+        } = *self;
+        ConnectionEventKind::CatalogueChanged {
+            tools,
+            prompts,
+            resources,
+        }
     }
 }
 
@@ -224,6 +257,14 @@ fn same(a: &[Arc<RawValue>], b: &[Arc<RawValue>]) -> bool {
 }
 
 fn summary(found: &Discovered, counts: ToolCounts) -> String {
-    let first = found.problems.first().map(String::as_str).unwrap_or("a tool's schema cannot be compiled");
-    format!("{} problems, {} unusable tools; the first: {first}", found.problems.len(), counts.unusable)
+    let first = found
+        .problems
+        .first()
+        .map(String::as_str)
+        .unwrap_or("a tool's schema cannot be compiled");
+    format!(
+        "{} problems, {} unusable tools; the first: {first}",
+        found.problems.len(),
+        counts.unusable
+    )
 }

@@ -15,13 +15,25 @@ impl Connections {
     /// Prepares a connection in the background, again and again with growing waits where trying again is of use. Progress is told
     /// through [`Connections::events`].
     pub fn schedule(&self, tenant: Tenant, id: ConnectionId) {
-        let Ok(line) = self.inner.line(tenant, id) else { return };
+        let Ok(line) = self.inner.line(tenant, id) else {
+            return;
+        };
         if line.scheduled.swap(true, Ordering::AcqRel) {
             return;
         }
         let (inner, stop) = (self.inner.clone(), line.stop.clone());
         let task = async move {
-            stop.run_until_cancelled(inner.persist(&line)).await;
+            let persist = async {
+                loop {
+                    let generation = inner.persist(&line).await;
+                    line.scheduled.store(false, Ordering::Release);
+                    // Settings that changed meanwhile were scheduled too, and that must not be lost.
+                    if line.generation() == generation || line.scheduled.swap(true, Ordering::AcqRel) {
+                        return;
+                    }
+                }
+            };
+            stop.run_until_cancelled(persist).await;
             line.scheduled.store(false, Ordering::Release);
         };
         self.inner.tasks.spawn_on(task, &self.inner.runtime);
@@ -29,13 +41,15 @@ impl Connections {
 }
 
 impl Inner {
-    async fn persist(self: &Arc<Self>, line: &Arc<Line>) {
+    /// Prepares until it succeeds or is of no use; says with which generation of settings.
+    async fn persist(self: &Arc<Self>, line: &Arc<Line>) -> u64 {
         let mut failures = 0;
         loop {
+            let generation = line.generation();
             let outcome = self.preparing(line).await;
             let error = match outcome {
-                Ok(_) => return,
-                Err(error) if !error.passes() => return,
+                Ok(_) => return generation,
+                Err(error) if !error.passes() => return generation,
                 Err(error) => error,
             };
             failures += 1;
@@ -56,7 +70,9 @@ impl Inner {
 
     /// A server says that its lists changed: they are read again soon, once for all news that comes until then.
     pub(crate) fn lists_changed(self: &Arc<Self>, line: &Arc<Line>) {
-        let Some(wait) = lock(&line.pace).news(&self.limits) else { return };
+        let Some(wait) = lock(&line.pace).news(&self.limits) else {
+            return;
+        };
         let (inner, line) = (self.clone(), line.clone());
         let task = async move {
             let stop = line.stop.clone();
@@ -64,7 +80,7 @@ impl Inner {
                 sleep(wait).await;
                 // What is under way may have listed before the news.
                 let running = lock(&line.preparing).clone();
-                if let Some(running) = running {
+                if let Some((_, running)) = running {
                     drop(running.await);
                 }
                 lock(&line.pace).reading();

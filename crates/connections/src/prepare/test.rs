@@ -48,11 +48,19 @@ impl Connections {
                 None => return Err(error),
                 Some(health) => {
                     let settings = line.settings(&self.inner).await.ok();
-                    let words = settings.map_or_else(|| shorten(&error.to_string()), |s| s.scrub(&error.to_string()));
+                    let words =
+                        settings.map_or_else(|| shorten(&error.to_string()), |s| s.scrub(&error.to_string()));
                     (health, None, Some(words))
                 }
             },
         };
-        Ok(TestReport { ok: seen.is_some(), health, seen, failure, lines, took: started.elapsed() })
+        Ok(TestReport {
+            ok: seen.is_some(),
+            health,
+            seen,
+            failure,
+            lines,
+            took: started.elapsed(),
+        })
     }
 }

@@ -38,7 +38,12 @@ const ONE: &[&str] = &[
     "contentSchema",
 ];
 const LISTS: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems", "items"];
-const MAPS: &[&str] = &["properties", "patternProperties", "dependentSchemas", "dependencies"];
+const MAPS: &[&str] = &[
+    "properties",
+    "patternProperties",
+    "dependentSchemas",
+    "dependencies",
+];
 const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
 
 /// Most steps that are taken to say what is wrong; that a value is wrong is found out in far fewer.
@@ -75,7 +80,9 @@ impl Shape {
     pub(super) fn read(raw: &RawValue) -> Result<(Value, Self), SchemaProblem> {
         let text = raw.get();
         within("bytes", text.len(), MAX_BYTES)?;
-        let schema = strict::parse(text).map_err(|e| SchemaProblem::Unreadable { reason: excerpt(&e.to_string()) })?;
+        let schema = strict::parse(text).map_err(|e| SchemaProblem::Unreadable {
+            reason: excerpt(&e.to_string()),
+        })?;
         match &schema {
             Value::Object(_) => {}
             Value::Null => return Err(SchemaProblem::NotAnObject { found: "null" }),
@@ -89,12 +96,20 @@ impl Shape {
         within("values", size.values, MAX_VALUES)?;
         let mut index = Index::default();
         index.collect(&schema);
-        let mut walk = Walk { index: &index, known: HashMap::new(), open: HashSet::new() };
+        let mut walk = Walk {
+            index: &index,
+            known: HashMap::new(),
+            open: HashSet::new(),
+        };
         let cost = walk.cost(&schema, &schema, 0)?;
         if cost.subschemas > MAX_COST {
             let found = usize::try_from(cost.subschemas).unwrap_or(usize::MAX);
             let limit = usize::try_from(MAX_COST).unwrap_or(usize::MAX);
-            return Err(SchemaProblem::TooLarge { what: "subschemas once its references are followed", found, limit });
+            return Err(SchemaProblem::TooLarge {
+                what: "subschemas once its references are followed",
+                found,
+                limit,
+            });
         }
         let Index { names, refers, .. } = index;
         Ok((schema, Self { names, refers, cost }))
@@ -137,7 +152,11 @@ pub(super) fn measure(value: &Value) -> Size {
 }
 
 fn within(what: &'static str, found: usize, limit: usize) -> Result<(), SchemaProblem> {
-    if found > limit { Err(SchemaProblem::TooLarge { what, found, limit }) } else { Ok(()) }
+    if found > limit {
+        Err(SchemaProblem::TooLarge { what, found, limit })
+    } else {
+        Ok(())
+    }
 }
 
 /// What the text of a schema names: properties, anchors, embedded resources.
@@ -174,13 +193,20 @@ impl<'a> Index<'a> {
     }
 
     fn names_of(&mut self, map: &Map<String, Value>) {
-        for key in ["properties", "dependentSchemas", "dependentRequired", "dependencies"] {
+        for key in [
+            "properties",
+            "dependentSchemas",
+            "dependentRequired",
+            "dependencies",
+        ] {
             if let Some(Value::Object(properties)) = map.get(key) {
-                self.names.extend(properties.keys().map(|name| name.as_str().into()));
+                self.names
+                    .extend(properties.keys().map(|name| name.as_str().into()));
             }
         }
         if let Some(Value::Array(required)) = map.get("required") {
-            self.names.extend(required.iter().filter_map(Value::as_str).map(Box::from));
+            self.names
+                .extend(required.iter().filter_map(Value::as_str).map(Box::from));
         }
     }
 }
@@ -194,19 +220,35 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn cost(&mut self, schema: &'a Value, base: &'a Value, path: usize) -> Result<Cost, SchemaProblem> {
-        let Value::Object(map) = schema else { return Ok(Cost { subschemas: 1, returns: 0 }) };
+        let Value::Object(map) = schema else {
+            return Ok(Cost {
+                subschemas: 1,
+                returns: 0,
+            });
+        };
         let key = std::ptr::from_ref(schema);
         if let Some(cost) = self.known.get(&key) {
             return Ok(*cost);
         }
         within("steps on one way through its references", path, MAX_PATH)?;
         if !self.open.insert(key) {
-            return Ok(Cost { subschemas: 1, returns: 1 });
+            return Ok(Cost {
+                subschemas: 1,
+                returns: 1,
+            });
         }
         let base = if map.contains_key("$id") { schema } else { base };
-        let references = REFERENCES.iter().filter_map(|key| map.get(*key)).filter_map(Value::as_str);
-        let referred: Vec<_> = references.filter_map(|reference| self.resolve(reference, base)).collect();
-        let mut total = Cost { subschemas: 1, returns: 0 };
+        let references = REFERENCES
+            .iter()
+            .filter_map(|key| map.get(*key))
+            .filter_map(Value::as_str);
+        let referred: Vec<_> = references
+            .filter_map(|reference| self.resolve(reference, base))
+            .collect();
+        let mut total = Cost {
+            subschemas: 1,
+            returns: 0,
+        };
         for (next, base) in subschemas(map).map(|next| (next, base)).chain(referred) {
             let cost = self.cost(next, base, path + 1)?;
             total.subschemas = total.subschemas.saturating_add(cost.subschemas);
@@ -219,7 +261,11 @@ impl<'a> Walk<'a> {
 
     fn resolve(&self, reference: &str, base: &'a Value) -> Option<(&'a Value, &'a Value)> {
         let (resource, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-        let base = if resource.is_empty() { base } else { self.index.resources.get(resource).copied()? };
+        let base = if resource.is_empty() {
+            base
+        } else {
+            self.index.resources.get(resource).copied()?
+        };
         let fragment = percent_decode_str(fragment).decode_utf8().ok()?;
         let target = if fragment.is_empty() || fragment.starts_with('/') {
             base.pointer(&fragment)?
@@ -231,8 +277,19 @@ impl<'a> Walk<'a> {
 }
 
 fn subschemas(map: &Map<String, Value>) -> impl Iterator<Item = &Value> {
-    let one = ONE.iter().filter_map(|key| map.get(*key)).filter(|v| v.is_object());
-    let lists = LISTS.iter().filter_map(|key| map.get(*key)).filter_map(Value::as_array).flatten();
-    let maps = MAPS.iter().filter_map(|key| map.get(*key)).filter_map(Value::as_object).flat_map(Map::values);
+    let one = ONE
+        .iter()
+        .filter_map(|key| map.get(*key))
+        .filter(|v| v.is_object());
+    let lists = LISTS
+        .iter()
+        .filter_map(|key| map.get(*key))
+        .filter_map(Value::as_array)
+        .flatten();
+    let maps = MAPS
+        .iter()
+        .filter_map(|key| map.get(*key))
+        .filter_map(Value::as_object)
+        .flat_map(Map::values);
     one.chain(lists).chain(maps)
 }

@@ -29,7 +29,12 @@ impl Schemas {
     /// A cache that holds about this many bytes of compiled schemas.
     #[must_use]
     pub fn new(bytes: u64) -> Self {
-        Self { compiled: Cache::builder().weigher(|_, entry: &Entry| entry.weight).max_capacity(bytes).build() }
+        Self {
+            compiled: Cache::builder()
+                .weigher(|_, entry: &Entry| entry.weight)
+                .max_capacity(bytes)
+                .build(),
+        }
     }
 
     /// The validator for a schema, compiled once while it is kept. `digest` stands for the schema, or for the definition it is the

@@ -29,6 +29,9 @@ const BACKTRACK_LIMIT: usize = 100_000;
 /// Size of one compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 2 * 1024 * 1024;
 
+/// Values of an instance up to which every violation is looked for; in a larger one only the first is.
+const SEARCHED_VALUES: usize = 20_000;
+
 /// A compiled schema.
 #[derive(Debug)]
 pub struct Validator {
@@ -44,7 +47,9 @@ pub struct Validator {
 pub fn compile(raw: &RawValue) -> Result<Validator, SchemaProblem> {
     let (schema, shape) = Shape::read(raw)?;
     let draft = dialect(&schema)?;
-    let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT).size_limit(PATTERN_BYTES);
+    let patterns = PatternOptions::fancy_regex()
+        .backtrack_limit(BACKTRACK_LIMIT)
+        .size_limit(PATTERN_BYTES);
     let compiled = jsonschema::options()
         .with_draft(draft)
         .offline()
@@ -71,17 +76,44 @@ impl Validator {
             return Err(vec![violation::unspecific()]);
         }
         let describe = |error: jsonschema::ValidationError<'_>| violation::of(&error, value, &self.shape);
-        let found: Vec<Violation> = self.compiled.iter_errors(value).take(MAX_VIOLATIONS).map(describe).collect();
+        let found: Vec<Violation> = if size.values > SEARCHED_VALUES {
+            self.compiled
+                .validate(value)
+                .err()
+                .map(describe)
+                .into_iter()
+                .collect()
+        } else {
+            self.compiled
+                .iter_errors(value)
+                .take(MAX_VIOLATIONS)
+                .map(describe)
+                .collect()
+        };
         // Whatever the details say, the value was found invalid.
-        Err(if found.is_empty() { vec![violation::unspecific()] } else { found })
+        Err(if found.is_empty() {
+            vec![violation::unspecific()]
+        } else {
+            found
+        })
     }
 }
 
 fn dialect(schema: &Value) -> Result<Draft, SchemaProblem> {
-    let Some(named) = schema.get("$schema") else { return Ok(Draft::Draft202012) };
-    let Some(uri) = named.as_str() else { return Err(SchemaProblem::Dialect { named: "not a string".to_owned() }) };
+    let Some(named) = schema.get("$schema") else {
+        return Ok(Draft::Draft202012);
+    };
+    let Some(uri) = named.as_str() else {
+        return Err(SchemaProblem::Dialect {
+            named: "not a string".to_owned(),
+        });
+    };
     match Draft::from_schema_uri(uri) {
-        known @ (Draft::Draft4 | Draft::Draft6 | Draft::Draft7 | Draft::Draft201909 | Draft::Draft202012) => Ok(known),
-        _ => Err(SchemaProblem::Dialect { named: problem::excerpt(uri) }),
+        known @ (Draft::Draft4 | Draft::Draft6 | Draft::Draft7 | Draft::Draft201909 | Draft::Draft202012) => {
+            Ok(known)
+        }
+        _ => Err(SchemaProblem::Dialect {
+            named: problem::excerpt(uri),
+        }),
     }
 }

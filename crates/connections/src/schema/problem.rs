@@ -55,8 +55,11 @@ const QUOTED: usize = 160;
 
 /// The beginning of a text, on one line and without characters that hide or redirect others.
 pub(super) fn excerpt(text: &str) -> String {
-    let mut out: String =
-        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(QUOTED).collect();
+    let mut out: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(QUOTED)
+        .collect();
     if text.chars().nth(QUOTED).is_some() {
         out.push('…');
     }
@@ -69,14 +72,21 @@ pub(super) fn of(error: &ValidationError<'_>) -> SchemaProblem {
         path => excerpt(path),
     };
     match error.kind() {
-        ValidationErrorKind::Referencing(error) => SchemaProblem::Reference { reference: reference(error) },
-        _ => SchemaProblem::Invalid { at: at(), reason: excerpt(&error.to_string()) },
+        ValidationErrorKind::Referencing(error) => SchemaProblem::Reference {
+            reference: reference(error),
+        },
+        _ => SchemaProblem::Invalid {
+            at: at(),
+            reason: excerpt(&error.to_string()),
+        },
     }
 }
 
 fn reference(error: &ReferencingError) -> String {
     match error {
-        ReferencingError::Unretrievable { uri, .. } | ReferencingError::CircularMetaschema { uri } => excerpt(uri),
+        ReferencingError::Unretrievable { uri, .. } | ReferencingError::CircularMetaschema { uri } => {
+            excerpt(uri)
+        }
         ReferencingError::PointerToNowhere { pointer }
         | ReferencingError::InvalidPercentEncoding { pointer, .. }
         | ReferencingError::InvalidArrayIndex { pointer, .. } => excerpt(&format!("#{pointer}")),

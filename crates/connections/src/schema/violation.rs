@@ -27,7 +27,11 @@ const OPTIONS: usize = 20;
 
 impl std::fmt::Display for Violation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let place = if self.instance.is_empty() { "the arguments" } else { &self.instance };
+        let place = if self.instance.is_empty() {
+            "the arguments"
+        } else {
+            &self.instance
+        };
         write!(f, "{place}: {} (schema {})", self.constraint, self.schema)
     }
 }
@@ -43,12 +47,22 @@ pub(super) fn of(error: &ValidationError<'_>, value: &Value, shape: &Shape) -> V
 
 pub(super) fn too_deep(limit: usize) -> Violation {
     let constraint = format!("must not be nested deeper than {limit} levels");
-    Violation { instance: String::new(), schema: String::new(), keyword: "depth".to_owned(), constraint }
+    Violation {
+        instance: String::new(),
+        schema: String::new(),
+        keyword: "depth".to_owned(),
+        constraint,
+    }
 }
 
 pub(super) fn unspecific() -> Violation {
     let constraint = "must fit the schema; the value is too large to say where it does not".to_owned();
-    Violation { instance: String::new(), schema: String::new(), keyword: "schema".to_owned(), constraint }
+    Violation {
+        instance: String::new(),
+        schema: String::new(),
+        keyword: "schema".to_owned(),
+        constraint,
+    }
 }
 
 /// The path with every property that the schema does not name replaced: such a name comes from the value and may be data.
@@ -81,20 +95,38 @@ fn constraint(kind: &ValidationErrorKind, alternatives: bool) -> String {
     match kind {
         Kind::AdditionalItems { limit } => format!("must not have more than {limit} items"),
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            format!("must not have properties the schema does not name ({} found)", unexpected.len())
+            format!(
+                "must not have properties the schema does not name ({} found)",
+                unexpected.len()
+            )
         }
         Kind::UnevaluatedItems { unexpected } => {
-            format!("must not have items the schema does not describe ({} found)", unexpected.len())
+            format!(
+                "must not have items the schema does not describe ({} found)",
+                unexpected.len()
+            )
         }
-        Kind::AnyOf { context } => any_of("must match at least one of the alternatives", context, alternatives),
-        Kind::OneOfNotValid { context } => any_of("must match exactly one of the alternatives", context, alternatives),
-        Kind::OneOfMultipleValid { .. } => "must match exactly one of the alternatives, but matches more".to_owned(),
+        Kind::AnyOf { context } => any_of(
+            "must match at least one of the alternatives",
+            context,
+            alternatives,
+        ),
+        Kind::OneOfNotValid { context } => any_of(
+            "must match exactly one of the alternatives",
+            context,
+            alternatives,
+        ),
+        Kind::OneOfMultipleValid { .. } => {
+            "must match exactly one of the alternatives, but matches more".to_owned()
+        }
         Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
             "could not be matched against the pattern within bounds".to_owned()
         }
         Kind::Constant { expected_value } => format!("must be {}", excerpt(&expected_value.to_string())),
         Kind::Contains => "must contain an item of the described kind".to_owned(),
-        Kind::ContentEncoding { content_encoding } => format!("must be encoded as {}", excerpt(content_encoding)),
+        Kind::ContentEncoding { content_encoding } => {
+            format!("must be encoded as {}", excerpt(content_encoding))
+        }
         Kind::ContentMediaType { content_media_type } => format!("must be {}", excerpt(content_media_type)),
         Kind::Enum { options } => options_of(options),
         Kind::ExclusiveMaximum { limit } => format!("must be less than {limit}"),
@@ -114,7 +146,10 @@ fn constraint(kind: &ValidationErrorKind, alternatives: bool) -> String {
         Kind::Not { .. } => "must not match what the schema excludes".to_owned(),
         Kind::Pattern { pattern } => format!("must match the pattern {}", excerpt(pattern)),
         Kind::PropertyNames { error } => {
-            format!("has a property whose name is not allowed: it {}", constraint(error.kind(), false))
+            format!(
+                "has a property whose name is not allowed: it {}",
+                constraint(error.kind(), false)
+            )
         }
         Kind::Required { property } => match property.as_str() {
             Some(name) => format!("must have the property {}", excerpt(name)),
@@ -145,8 +180,14 @@ fn any_of(sentence: &str, context: &[Vec<ValidationError<'static>>], alternative
 }
 
 fn options_of(options: &Value) -> String {
-    let Value::Array(options) = options else { return "must be one of the listed values".to_owned() };
-    let mut named: Vec<String> = options.iter().take(OPTIONS).map(|option| excerpt(&option.to_string())).collect();
+    let Value::Array(options) = options else {
+        return "must be one of the listed values".to_owned();
+    };
+    let mut named: Vec<String> = options
+        .iter()
+        .take(OPTIONS)
+        .map(|option| excerpt(&option.to_string()))
+        .collect();
     if options.len() > OPTIONS {
         named.push(format!("… ({} in all)", options.len()));
     }

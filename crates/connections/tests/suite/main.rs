@@ -1,0 +1,5 @@
+//! Integration tests of the connections crate.
+
+mod import;
+
+mod live;
