@@ -124,6 +124,7 @@ pub(crate) async fn append(
 ) -> Result<(), StoreError> {
     let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
     advance(tx, tenant, count, policy).await?;
+    let rows: Vec<&Placed> = rows.iter().collect();
     let mut left = rows.len();
     for chunk in rows.chunks(insert::MAX_ROWS) {
         insert::within(tx, tenant.organization.uuid(), left, chunk).await?;

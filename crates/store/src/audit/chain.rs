@@ -163,29 +163,35 @@ pub(super) async fn last(db: &impl ConnectionTrait, tenant: Tenant) -> Result<(i
 
 async fn insert(db: &impl ConnectionTrait, tenant: Tenant, links: &[Made]) -> Result<(), StoreError> {
     let (organization, workspace) = sql::of(tenant);
+    let numbered = db.get_database_backend() == DbBackend::Postgres;
     let mut left = links;
-    while let Some((size, (chunk, rest))) = SIZES
-        .iter()
-        .find_map(|size| left.split_at_checked(*size).map(|split| (*size, split)))
-    {
+    while let Some((chunk, rest)) = SIZES.iter().find_map(|size| left.split_at_checked(*size)) {
         left = rest;
         let mut text = String::from(
             "INSERT INTO links (organization_id, workspace_id, seq, entry_hash, prev_hash, link_hash) VALUES ",
         );
-        for row in 0..size {
-            let first = 3 + row * 4;
-            let separator = if row == 0 { "" } else { ", " };
-            text.push_str(&format!(
-                "{separator}($1, $2, ${first}, ${}, ${}, ${})",
-                first + 1,
-                first + 2,
-                first + 3
-            ));
-        }
-        let mut values: Vec<Value> = values![organization, workspace];
-        for made in chunk {
+        let mut values: Vec<Value> = Vec::with_capacity(chunk.len() * 6);
+        for (row, made) in chunk.iter().enumerate() {
+            text.push_str(if row == 0 { "(" } else { ", (" });
+            let n = row * 6;
+            // SQLite finds parameters by position much faster than by name.
+            text.push_str(&if numbered {
+                format!(
+                    "${}, ${}, ${}, ${}, ${}, ${})",
+                    n + 1,
+                    n + 2,
+                    n + 3,
+                    n + 4,
+                    n + 5,
+                    n + 6
+                )
+            } else {
+                "?, ?, ?, ?, ?, ?)".to_owned()
+            });
             let bytes = |digest: Digest| digest.bytes().to_vec();
             values.extend(values![
+                organization,
+                workspace,
                 made.seq,
                 bytes(made.entry),
                 bytes(made.previous),

@@ -21,6 +21,9 @@ const READERS: u32 = 4;
 /// How long a write waits for another process.
 const BUSY: Duration = Duration::from_secs(10);
 
+/// Pages in the log before they are moved to the database, 16 MB: appending touches the same pages again and again.
+const CHECKPOINT_PAGES: &str = "4000";
+
 /// The write-ahead log's file, and the lock of the process that serves.
 pub(crate) struct Wal {
     path: PathBuf,
@@ -36,6 +39,7 @@ pub(super) async fn open(path: &Path, role: Role) -> Result<Database, StoreError
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
         .busy_timeout(BUSY)
+        .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
         .disable_statement_logging();
     let write = pool(1).connect_with(options.clone()).await.map_err(connect)?;
     let read = pool(READERS).connect_lazy_with(options.read_only(true));

@@ -76,7 +76,7 @@ async fn write_records(state: &mut State, organization: Uuid, records: Vec<Recor
 }
 
 async fn insert_alone(state: &State, organization: Uuid, records: &[RecordJob]) -> Result<(), DbErr> {
-    let rows: Vec<Placed> = records.iter().map(|record| record.placed.clone()).collect();
+    let rows: Vec<&Placed> = records.iter().map(|record| &record.placed).collect();
     let closing = records.iter().any(|record| closes(state, record));
     let db = &state.core.db;
     if let Some(turn) = db.turn(Sync::Normal).await? {
@@ -152,9 +152,9 @@ async fn commit_intents(
         .zip(&verdicts)
         .filter(|(_, verdict)| verdict.is_ok())
         .map(|(intent, _)| &intent.placed);
-    let mut rows: Vec<Placed> = accepted.cloned().collect();
+    let mut rows: Vec<&Placed> = accepted.collect();
     let stored = rows.len();
-    rows.extend(records.iter().map(|record| record.placed.clone()));
+    rows.extend(records.iter().map(|record| &record.placed));
     let mut left = advanced;
     for chunk in rows.chunks(MAX_ROWS) {
         insert::within(tx, organization, left, chunk).await?;

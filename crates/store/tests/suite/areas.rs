@@ -18,6 +18,7 @@ both!(
     pages_are_stable_while_inserting,
     keys_are_revoked_for_good,
     connections_round_trip,
+    labels_and_namespaces_are_unique,
     removing_a_connection_removes_what_is_its,
     catalogues_keep_bytes,
     tools_are_pinned_and_classified,
@@ -126,12 +127,7 @@ async fn pages_are_stable_while_inserting(bench: Arc<Bench>) {
         let Some(cursor) = got.next_cursor else { break };
         page.cursor = Some(cursor);
     }
-    assert_eq!(
-        seen,
-        [
-            "a0", "a1", "a2", "a3", "a4", "a5", "a6", "late0", "late3", "late6"
-        ]
-    );
+    assert_eq!(seen, ["a0", "a1", "a2", "a3", "a4", "a5", "a6", "late0", "late3"]);
     let foreign = store
         .list_agents(
             tenant,
@@ -216,22 +212,6 @@ async fn connections_round_trip(bench: Arc<Bench>) {
         Some(web.clone())
     );
 
-    let mut same_namespace = connection("mail!");
-    same_namespace.namespace = web.namespace.clone();
-    for (other, what) in [
-        (connection("Mail"), "connection label"),
-        (same_namespace, "connection namespace"),
-    ] {
-        let error = store
-            .create_connection(tenant, &change(), other)
-            .await
-            .unwrap_err();
-        assert!(
-            matches!(error, StoreError::Conflict { what: got } if got == what),
-            "{error:?}"
-        );
-    }
-
     let report = StateReport {
         state: ConnectionState::Ready,
         health: Health::Degraded,
@@ -274,6 +254,31 @@ async fn connections_round_trip(bench: Arc<Bench>) {
         ),
         "{error:?}"
     );
+    store.close().await;
+}
+
+async fn labels_and_namespaces_are_unique(bench: Arc<Bench>) {
+    let (store, tenant) = bench.start().await;
+    let web = store
+        .create_connection(tenant, &change(), connection("Mail"))
+        .await
+        .unwrap();
+    let mut same_namespace = connection("mail!");
+    same_namespace.namespace = web.namespace.clone();
+    for (other, what) in [
+        (connection("Mail"), "connection label"),
+        (same_namespace, "connection namespace"),
+    ] {
+        let error = store
+            .create_connection(tenant, &change(), other)
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error, StoreError::Conflict { what: got } if got == what),
+            "{error:?}"
+        );
+    }
+
     store.close().await;
 }
 

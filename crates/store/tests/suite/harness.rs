@@ -247,3 +247,13 @@ pub(crate) fn ended(call: CallId, outcome: Outcome) -> Entry {
         },
     }
 }
+
+/// Records an entry and waits until it is written.
+pub(crate) async fn write(store: &Store, tenant: Tenant, entry: &Entry) {
+    store
+        .record(tenant, entry.clone())
+        .unwrap()
+        .written()
+        .await
+        .unwrap();
+}

@@ -70,16 +70,17 @@ async fn many_open_at_once(bench: Arc<Bench>) {
         .into_iter()
         .collect::<Result<Vec<_>, _>>()
         .unwrap();
-    let firsts = futures_of(&stores).await;
+    let firsts = first_starts(&stores).await;
     assert_eq!(firsts.iter().filter(|first| **first).count(), 1);
     for store in stores {
         store.close().await;
     }
 }
 
-async fn futures_of(stores: &[Store]) -> Vec<bool> {
+async fn first_starts(stores: &[Store]) -> Vec<bool> {
     let mut tasks = tokio::task::JoinSet::new();
-    for store in stores.iter().cloned() {
+    for store in stores {
+        let store = store.clone();
         tasks.spawn(async move { store.bootstrap().await.unwrap().first_start });
     }
     tasks.join_all().await

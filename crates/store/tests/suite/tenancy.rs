@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{
-    Answer, ApprovalState, ConnectionState, Effect, GrantSubject, Health, Identity, KeyKind, Outcome,
-    PageRequest, Permission, Principal, Secret,
+    Agent, AgentId, Answer, Approval, ApprovalState, CallId, Connection, ConnectionState, Effect,
+    GrantSubject, Health, Identity, KeyKind, Outcome, PageRequest, Permission, Principal, Secret, Tenant,
 };
 use store::{
-    ActivityFilter, Answered, ApprovalFilter, AuditFilter, PinName, SecretOwner, SecretSlot, StateReport,
-    StoreError,
+    ActivityFilter, Answered, ApprovalFilter, AuditFilter, KeyRecord, PinName, SecretOwner, SecretSlot,
+    StateReport, Store, StoreError,
 };
 
 use crate::approvals::{matching, question};
-use crate::harness::{Bench, START, agent, both, change, connection, decided, ended, key};
+use crate::harness::{Bench, START, agent, both, change, connection, decided, ended, key, write};
 
-both!(nothing_is_seen, nothing_is_touched);
+both!(nothing_is_seen, nothing_is_touched, calls_are_kept_apart);
 
 /// Asserts that each of these says that there is nothing.
 macro_rules! nothing {
@@ -32,9 +32,16 @@ macro_rules! not_found {
     )*};
 }
 
-async fn nothing_is_seen(bench: Arc<Bench>) {
-    let (store, ours) = bench.start().await;
-    let other = store.create_organization("other").await.unwrap();
+/// What our workspace holds.
+struct Furnished {
+    who: Agent,
+    mail: Connection,
+    admin: KeyRecord,
+    parked: Approval,
+    slot: SecretSlot,
+}
+
+async fn furnish(store: &Store, ours: Tenant) -> Furnished {
     let who = store.create_agent(ours, &change(), agent("one")).await.unwrap();
     let mail = store
         .create_connection(ours, &change(), connection("Mail"))
@@ -53,9 +60,28 @@ async fn nothing_is_seen(bench: Arc<Bench>) {
         .put(ours, &change(), &slot, &Secret::new("hunter2"))
         .await
         .unwrap();
+    Furnished {
+        who,
+        mail,
+        admin,
+        parked,
+        slot,
+    }
+}
+
+async fn nothing_is_seen(bench: Arc<Bench>) {
+    let (store, ours) = bench.start().await;
+    let other = store.create_organization("other").await.unwrap();
+    let Furnished {
+        who,
+        mail,
+        admin,
+        parked,
+        slot,
+    } = furnish(&store, ours).await;
     let entry = decided("read", "allow", Effect::ReadOnly);
     let call = entry.call;
-    store.record(ours, entry).unwrap().written().await.unwrap();
+    write(&store, ours, &entry).await;
     store.chain_once().await.unwrap();
 
     nothing!(
@@ -107,27 +133,29 @@ async fn nothing_is_seen(bench: Arc<Bench>) {
     store.close().await;
 }
 
+fn approved_by(tenant: Tenant) -> Answered {
+    let by = Principal {
+        tenant,
+        identity: Identity::System,
+    };
+    Answered {
+        call: CallId::generate(),
+        answer: Answer::Approved,
+        by,
+        note: None,
+    }
+}
+
 async fn nothing_is_touched(bench: Arc<Bench>) {
     let (store, ours) = bench.start().await;
     let other = store.create_organization("other").await.unwrap();
-    let who = store.create_agent(ours, &change(), agent("one")).await.unwrap();
-    let mail = store
-        .create_connection(ours, &change(), connection("Mail"))
-        .await
-        .unwrap();
-    let admin = key(KeyKind::Admin);
-    store.insert_key(ours, &change(), admin.clone()).await.unwrap();
-    let parked = question(ours, who.id, START.plus(Duration::from_secs(60)));
-    store.park_approval(ours, &parked).await.unwrap();
-    let slot = SecretSlot {
-        owner: SecretOwner::Connection(mail.id),
-        field: "credential".to_owned(),
-    };
-    store
-        .vault()
-        .put(ours, &change(), &slot, &Secret::new("hunter2"))
-        .await
-        .unwrap();
+    let Furnished {
+        who,
+        mail,
+        admin,
+        parked,
+        slot,
+    } = furnish(&store, ours).await;
     let grant = domain::Grant {
         agent: who.id,
         subject: GrantSubject::Prompts(mail.id),
@@ -144,16 +172,7 @@ async fn nothing_is_touched(bench: Arc<Bench>) {
         detail: None,
         checked_at: START,
     };
-    let by = Principal {
-        tenant: other,
-        identity: Identity::System,
-    };
-    let answered = Answered {
-        call: domain::CallId::generate(),
-        answer: Answer::Approved,
-        by,
-        note: None,
-    };
+    let answered = approved_by(other);
     let pin = PinName {
         connection: mail.id,
         name: "send".into(),
@@ -187,6 +206,26 @@ async fn nothing_is_touched(bench: Arc<Bench>) {
             .unwrap(),
         0
     );
+    assert_eq!(store.agent(ours, who.id).await.unwrap(), Some(who));
+    assert_eq!(store.connection(ours, mail.id).await.unwrap(), Some(mail));
+    assert_eq!(store.key(ours, admin.id).await.unwrap(), Some(admin));
+    assert_eq!(store.all_grants(ours, None).await.unwrap(), [grant]);
+    assert_eq!(
+        store.vault().get(ours, &slot).await.unwrap().unwrap().expose(),
+        "hunter2"
+    );
+    assert_eq!(
+        store.approval(ours, parked.id).await.unwrap().unwrap().state,
+        ApprovalState::Pending
+    );
+    store.close().await;
+}
+
+async fn calls_are_kept_apart(bench: Arc<Bench>) {
+    let (store, ours) = bench.start().await;
+    let other = store.create_organization("other").await.unwrap();
+    let parked = question(ours, AgentId::generate(), START.plus(Duration::from_secs(60)));
+    store.park_approval(ours, &parked).await.unwrap();
     let entry = decided("write", "allow", Effect::Mutating);
     let call = entry.call;
     let epoch = store.epoch(other).await.unwrap();
@@ -200,22 +239,9 @@ async fn nothing_is_touched(bench: Arc<Bench>) {
     let mut entry = decided("write", "allow", Effect::Mutating);
     entry.call = call;
     store.begin_intent(ours, entry, epoch, None).await.unwrap();
-    store
-        .record(other, ended(call, Outcome::SUCCEEDED))
-        .unwrap()
-        .written()
-        .await
-        .unwrap();
+    write(&store, other, &ended(call, Outcome::SUCCEEDED)).await;
     assert_eq!(store.activity(ours, call).await.unwrap().unwrap().ended, None);
 
-    assert_eq!(store.agent(ours, who.id).await.unwrap(), Some(who));
-    assert_eq!(store.connection(ours, mail.id).await.unwrap(), Some(mail));
-    assert_eq!(store.key(ours, admin.id).await.unwrap(), Some(admin));
-    assert_eq!(store.all_grants(ours, None).await.unwrap(), [grant]);
-    assert_eq!(
-        store.vault().get(ours, &slot).await.unwrap().unwrap().expose(),
-        "hunter2"
-    );
     assert_eq!(
         store.approval(ours, parked.id).await.unwrap().unwrap().state,
         ApprovalState::Pending
