@@ -19,6 +19,7 @@ use crate::{docs, health, mcp, openapi, page, problem, request_id, rest};
 #[derive(Clone)]
 pub struct App {
     pub(crate) router: Router,
+    pub(crate) sessions: mcp::Sessions,
 }
 
 impl App {
@@ -43,6 +44,7 @@ impl App {
             .route("/health", get(health::health))
             .route("/ready", get(health::ready))
             .route("/metrics", get(health::metrics));
+        let sessions = state.sessions.clone();
         let router = pages
             .nest("/api/v1", rest::router(&state))
             .merge(mcp::router(&state))
@@ -53,6 +55,6 @@ impl App {
             .layer(CatchPanicLayer::custom(problem::after_panic))
             .layer(from_fn(request_id::tag))
             .with_state(state);
-        Self { router }
+        Self { router, sessions }
     }
 }

@@ -55,6 +55,8 @@ pub async fn serve(listener: TcpListener, app: App, stop: CancellationToken) -> 
         }
     }
     drop(listener);
+    // Standing streams would keep their connections open for good.
+    app.sessions.close();
     connections.close();
     if tokio::time::timeout(LINGER, connections.wait()).await.is_err() {
         tracing::warn!(open = connections.len(), "connections were still open at the end");

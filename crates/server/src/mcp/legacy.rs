@@ -146,6 +146,7 @@ async fn request(
         principal: guest.principal,
         place: &guest.place,
         client,
+        view: None,
         id,
         method,
         params,

@@ -9,7 +9,6 @@ use futures::future::join_all;
 use gateway::{ContextRequest, Exchange, Gateway, View};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use super::answer::{RpcError, codes};
 use super::ears::notification;
@@ -44,7 +43,7 @@ pub(super) async fn listen(request: &Request<'_>, view: Arc<View>) -> Result<Res
         changes,
         wants,
         held: Box::new(leave),
-        ended: CancellationToken::new(),
+        ended: request.state.sessions.inner.closing.child_token(),
         first: Some(first),
     };
     Ok(respond(request.state, opening))

@@ -1,7 +1,9 @@
 //! Requests of revision 2026-07-28: each says who sends it; headers repeat what intermediaries look at.
 
+use std::sync::Arc;
+
 use axum::response::Response;
-use gateway::Mirrored;
+use gateway::View;
 use http::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
 
@@ -26,8 +28,8 @@ pub(super) async fn serve(
         // This revision has none over HTTP; a stray one does no harm.
         Message::Notification { .. } | Message::Response { .. } => return empty_response(StatusCode::ACCEPTED),
     };
-    let client = match checked(state, guest, (headers, claimed), (&method, params)) {
-        Ok(client) => client,
+    let (client, view) = match checked(state, guest, (headers, claimed), (&method, params)) {
+        Ok(checked) => checked,
         Err(error) => {
             // Whatever is wrong with the envelope, the request was not looked at.
             let status = match error.code {
@@ -43,6 +45,7 @@ pub(super) async fn serve(
         principal: guest.principal,
         place: &guest.place,
         client,
+        view,
         id,
         method: &method,
         params,
@@ -50,13 +53,13 @@ pub(super) async fn serve(
     request.serve().await
 }
 
-/// Who sends it, once headers and metadata agree.
+/// Who sends it, once headers and metadata agree; and the view, where it was looked at.
 fn checked(
     state: &AppState,
     guest: &Guest,
     (headers, claimed): (&HeaderMap, Claimed<'_>),
     (method, params): (&str, Option<&RawValue>),
-) -> Result<Client, RpcError> {
+) -> Result<(Client, Option<Arc<View>>), RpcError> {
     let incomplete =
         || RpcError::invalid("params._meta must carry io.modelcontextprotocol/protocolVersion and …/clientCapabilities");
     let members = Members::of_params(params).ok_or_else(incomplete)?;
@@ -75,17 +78,15 @@ fn checked(
     if version != MODERN {
         return Err(RpcError::unsupported(&version));
     }
-    repeat_body(headers, method, params)?;
+    repeat_body(headers, method, &members)?;
     let client = introduced.client.ok_or_else(incomplete)?;
-    if method == "tools/call" {
-        let mirrored = mirrored(state, guest, &members);
-        repeat_arguments(headers, &mirrored, members.get("arguments"))?;
+    if method != "tools/call" {
+        return Ok((client, None));
     }
-    Ok(client)
-}
-
-/// The arguments of the named tool that headers repeat. A view that is not there is told of later.
-fn mirrored(state: &AppState, guest: &Guest, params: &Members<'_>) -> Vec<Mirrored> {
+    // A view that is not there is told of later.
     let view = guest.place.view_key(guest.principal).and_then(|key| state.gateway.view(&key).ok());
-    view.zip(params.text("name")).map(|(view, name)| view.mirrored(&name)).unwrap_or_default()
+    if let (Some(view), Some(name)) = (&view, members.text("name")) {
+        repeat_arguments(headers, &view.mirrored(&name), members.get("arguments"))?;
+    }
+    Ok((client, view))
 }

@@ -41,7 +41,8 @@ async fn one(state: &AppState, guest: &Guest, headers: &HeaderMap, message: Mess
         Message::Response { .. } => return legacy::serve(state, guest, (headers, Legacy::NEWEST), message).await,
     };
     let claimed = Claimed::by(headers);
-    let introduces = introduces(params);
+    // Where the header says it, the metadata is looked at once, later.
+    let introduces = (claimed == Claimed::Modern && method != "initialize") || introduces(params);
     match era(claimed, method, introduces) {
         Ok(Era::Modern) => modern::serve(state, guest, (headers, claimed), message).await,
         Ok(Era::Legacy(version)) => legacy::serve(state, guest, (headers, version), message).await,

@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 use super::ears::Wish;
 use super::flight::Extras;
 use super::log::Log;
+use super::sessions::Sessions;
 use super::talk::Talk;
 use super::wire::{Members, push_text};
 
@@ -59,11 +60,26 @@ fn send(talk: &Talk, (key, request): (&str, &RawValue), log: &Log) -> Result<Wai
     let (answer, answered) = oneshot::channel();
     // The receiver is gone only when nobody waits any more.
     let responder = Box::new(move |outcome| drop(answer.send(outcome)));
-    let wish = Wish { method: method.into_owned(), params: params.map(ToOwned::to_owned), responder };
+    let params = params.map(|params| with_id(params, &method));
+    let wish = Wish { method: method.into_owned(), params, responder };
     let session = talk.client.session.as_ref().ok_or(CANNOT)?;
     let (text, number) = session.ask(wish).ok_or(TOO_MANY)?;
     log.push(&text);
     Ok((key.to_owned(), number, answered))
+}
+
+/// In 2025-11-25 a URL elicitation has an id; newer upstreams give none.
+fn with_id(params: &RawValue, method: &str) -> Box<RawValue> {
+    let members = Members::read(params).unwrap_or_default();
+    let by_url = method == "elicitation/create" && members.text("mode").as_deref() == Some("url");
+    let id = Sessions::new_id().filter(|_| by_url && members.get("elicitationId").is_none());
+    let rest = params.get().strip_prefix('{').filter(|_| members.iter().next().is_some());
+    match id.zip(rest) {
+        Some((id, rest)) => {
+            RawValue::from_string(format!(r#"{{"elicitationId":"{id}",{rest}"#)).unwrap_or_else(|_| params.to_owned())
+        }
+        None => params.to_owned(),
+    }
 }
 
 async fn collect(talk: &Talk, waiting: Vec<Waiting>) -> Result<Box<RawValue>, &'static str> {

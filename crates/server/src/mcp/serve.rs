@@ -33,6 +33,8 @@ pub(super) struct Request<'a> {
     pub(super) principal: Principal,
     pub(super) place: &'a Place,
     pub(super) client: Client,
+    /// The view, where it was looked up already.
+    pub(super) view: Option<Arc<View>>,
     pub(super) id: &'a RawValue,
     pub(super) method: &'a str,
     pub(super) params: Option<&'a RawValue>,
@@ -68,6 +70,9 @@ impl<'a> Request<'a> {
     }
 
     fn view(&self) -> Result<Arc<View>, Failure> {
+        if let Some(view) = &self.view {
+            return Ok(view.clone());
+        }
         let key = self.view_key().ok_or_else(|| Failure::not_found("agent"))?;
         self.state.gateway.view(&key)
     }

@@ -86,7 +86,7 @@ pub(super) struct Opening {
 }
 
 impl Session {
-    pub(super) fn new(opening: Opening) -> Self {
+    pub(super) fn new(opening: Opening, ended: CancellationToken) -> Self {
         let Opening { id, owner, place, agent, version, can, context } = opening;
         Self {
             id,
@@ -96,7 +96,7 @@ impl Session {
             version,
             can,
             context,
-            ended: CancellationToken::new(),
+            ended,
             started: Instant::now(),
             seen: AtomicU64::new(0),
             busy: AtomicUsize::new(0),

@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::Principal;
 use gateway::Gateway;
+use tokio_util::sync::CancellationToken;
 
 use super::operator::Catalogue;
 use super::parked::Parked;
@@ -36,6 +37,8 @@ pub(super) struct Inner {
     pub(super) parked: Parked,
     pub(super) seal: Seal,
     pub(super) operator: Catalogue,
+    /// Ends every standing stream when the server stops.
+    pub(super) closing: CancellationToken,
 }
 
 /// Why there is no new session.
@@ -54,9 +57,14 @@ impl Sessions {
         Some(URL_SAFE_NO_PAD.encode(bytes).into())
     }
 
+    /// Ends every standing stream: the server stops.
+    pub(crate) fn close(&self) {
+        self.inner.closing.cancel();
+    }
+
     /// Opens a session, where needed in place of one nobody uses.
     pub(super) fn open(&self, gateway: &Gateway, opening: Opening) -> Result<Arc<Session>, NoSession> {
-        let session = Arc::new(Session::new(opening));
+        let session = Arc::new(Session::new(opening, self.inner.closing.child_token()));
         let gone = {
             let mut table = self.inner.table.write().unwrap_or_else(PoisonError::into_inner);
             let mut gone: Vec<Arc<Session>> = Vec::new();

@@ -15,9 +15,11 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
+use super::answer::{Answer, Hints};
 use super::ears::notification;
 use super::log::{event, event_stream};
 use super::session::{Marks, Session};
+use super::version::Era;
 use super::wire::push_text;
 use crate::state::AppState;
 
@@ -61,6 +63,7 @@ struct Watch {
     changes: Receiver<Change>,
     ended: CancellationToken,
     ready: VecDeque<String>,
+    over: bool,
     /// Lets go when the stream ends.
     _held: Held,
 }
@@ -83,7 +86,7 @@ pub(super) struct Opening {
 pub(super) fn respond(state: &AppState, opening: Opening) -> Response {
     let Opening { key, marks, changes, wants, held, ended, first } = opening;
     let mut watch =
-        Watch { state: state.clone(), key, wants, marks, changes, ended, ready: first.into_iter().collect(), _held: held };
+        Watch { state: state.clone(), key, wants, marks, changes, ended, ready: first.into_iter().collect(), over: false, _held: held };
     // What changed before this stream was opened.
     watch.look();
     let events = futures::stream::unfold(watch, |mut watch| async move {
@@ -99,9 +102,12 @@ impl Watch {
             if let Some(json) = self.ready.pop_front() {
                 return Some(event(&json));
             }
+            if self.over {
+                return None;
+            }
             let changed = tokio::select! {
                 changed = self.changes.recv() => changed,
-                () = self.ended.cancelled() => return None,
+                () = self.ended.cancelled() => return self.end(),
                 () = tokio::time::sleep(ALIVE) => return Some(": alive\n\n".to_owned()),
             };
             match changed {
@@ -109,6 +115,18 @@ impl Watch {
                 Ok(_) => {}
                 Err(RecvError::Lagged(_)) => self.look()?,
                 Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    /// We end it: a listener gets the answer to its request (2026-07-28, "Graceful Closure").
+    fn end(&mut self) -> Option<String> {
+        self.over = true;
+        match &self.wants {
+            Wants::Session(_) => None,
+            Wants::Listed { id, .. } => {
+                let result = RawValue::from_string(tagged(id, "")).unwrap_or_default();
+                Some(event(&Answer::Result(result).write(id, Era::Modern, Hints::Kind)))
             }
         }
     }

@@ -1,5 +1,6 @@
 //! A whole Switchboard in the test's own process: store, connections, kernel and HTTP on a loopback port.
 
+mod front;
 mod make;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use store::Store;
 use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+pub use front::Front;
 pub use make::Made;
 
 /// A running Switchboard. Dropping it stops it and removes its files.

@@ -1,1 +1,104 @@
-//! x
+//! A legacy upstream that asks in the middle of a call, and a client of the stateless revision.
+
+use domain::ConnectionOwner;
+use serde_json::{Value, json};
+use testkit::house::House;
+use testkit::scripted::{Reply, Scripted, Step};
+use tokio_util::sync::CancellationToken;
+
+use super::peer::Modern;
+
+/// Asks for a name in the middle of each call of `echo`, and answers with what it was told.
+async fn asking() -> Scripted {
+    let told = std::sync::Mutex::new(CancellationToken::new());
+    Scripted::start(move |request| {
+        let message = request.json();
+        if message["method"].is_null() && message["result"].is_object() {
+            told.lock().unwrap().cancel();
+            return Reply::status(202);
+        }
+        if request.rpc_method().as_deref() != Some("tools/call") {
+            return Reply::legacy(request);
+        }
+        let fresh = CancellationToken::new();
+        *told.lock().unwrap() = fresh.clone();
+        let form = json!({ "message": "Who?", "requestedSchema": { "type": "object", "properties": {} } });
+        let ask = json!({ "jsonrpc": "2.0", "id": 900, "method": "elicitation/create", "params": form });
+        let content = json!([{ "type": "text", "text": "told" }]);
+        let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "content": content } });
+        Reply::events([&ask]).then(Step::Until(fresh)).then(Step::event(&answer))
+    })
+    .await
+    .unwrap()
+}
+
+async fn first(modern: &Modern) -> Value {
+    let answer = modern.tool("echo", json!({ "a": 1 })).await.json();
+    assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
+    answer["result"].clone()
+}
+
+fn retry(state: &Value, arguments: Value, responses: Value) -> Value {
+    json!({ "name": "echo", "arguments": arguments, "requestState": state, "inputResponses": responses })
+}
+
+#[tokio::test]
+async fn the_call_waits_for_the_clients_next_request() {
+    let upstream = asking().await;
+    let house = House::start(&[upstream.url()]).await;
+    house.connect(ConnectionOwner::Agent(house.agent), "own", upstream.url()).await;
+    let url = format!("{}/mcp/default/own", house.url);
+    let modern = Modern::with(&url, &house.agent_key, json!({ "elicitation": {} }));
+    let required = first(&modern).await;
+    assert_eq!(required["inputRequests"]["r1"]["method"], "elicitation/create", "{required}");
+    assert_eq!(required["inputRequests"]["r1"]["params"]["message"], "Who?");
+    let state = &required["requestState"];
+    let said = json!({ "r1": { "action": "accept", "content": { "name": "Ada" } } });
+
+    // Bound to who asked, where, and what.
+    let other = house.make_agent("other").await;
+    let stranger = Modern::with(&format!("{}/mcp/default/own", house.url), &house.admin, json!({ "elicitation": {} }));
+    let refused = stranger.call("tools/call", retry(state, json!({ "a": 1 }), said.clone())).await.json();
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    let refused = modern.call("tools/call", retry(state, json!({ "a": 2 }), said.clone())).await.json();
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    drop(other);
+
+    // What is missing is asked for again; the old state is spent.
+    let again = modern.call("tools/call", retry(state, json!({ "a": 1 }), json!({}))).await.json();
+    assert_eq!(again["result"]["resultType"], "input_required", "{again}");
+    let spent = modern.call("tools/call", retry(state, json!({ "a": 1 }), said.clone())).await.json();
+    assert_eq!(spent["error"]["code"], -32602, "{spent}");
+    let state = &again["result"]["requestState"];
+    let done = modern.call("tools/call", retry(state, json!({ "a": 1 }), said.clone())).await.json();
+    assert_eq!(done["result"]["content"][0]["text"], "told", "{done}");
+    assert_eq!(done["result"]["resultType"], "complete");
+    let calls = upstream.received_of("tools/call");
+    assert_eq!(calls.len(), 1, "the call was made once");
+    let told: Vec<Value> = upstream.received().iter().map(|r| r.json()).filter(|m| m["id"] == 900).collect();
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0]["result"]["content"]["name"], "Ada", "{told:?}");
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_be_asked_is_not() {
+    let upstream = asking().await;
+    let house = House::start(&[upstream.url()]).await;
+    house.connect(ConnectionOwner::Agent(house.agent), "own", upstream.url()).await;
+    let modern = Modern::new(&format!("{}/mcp/default/own", house.url), &house.agent_key);
+    let call = modern.tool("echo", json!({}));
+    let refused = async {
+        loop {
+            let told = upstream.received().into_iter().find(|r| r.json()["id"] == 900);
+            match told {
+                Some(told) => return told.json(),
+                None => upstream.wait_for_received(upstream.received().len() + 1).await,
+            };
+        }
+    };
+    let told = tokio::select! {
+        answer = call => panic!("answered before the upstream heard of the refusal: {answer:?}"),
+        told = refused => told,
+    };
+    assert_eq!(told["error"]["code"], -32601, "{told}");
+}

@@ -89,8 +89,8 @@ async fn every_decision_is_recorded() {
     let items = listed["result"]["structuredContent"]["items"].as_array().cloned().unwrap_or_default();
     let recorded: Vec<(&str, &str)> = items
         .iter()
-        .filter(|item| item["tool"].as_str().is_some_and(|tool| tool.starts_with("shared__")))
-        .map(|item| (item["tool"].as_str().unwrap(), item["decision"].as_str().unwrap_or_default()))
+        .filter(|item| item["exposed_name"].as_str().is_some_and(|tool| tool.starts_with("shared__")))
+        .map(|item| (item["exposed_name"].as_str().unwrap(), item["decision"].as_str().unwrap_or_default()))
         .collect();
     for want in [("shared__test_simple_text", "allow"), ("shared__test_echo", "deny"), ("shared__unheard_of", "deny")] {
         assert!(recorded.contains(&want), "{want:?} is not in {listed}");
