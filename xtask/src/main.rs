@@ -3,6 +3,8 @@
 mod workspace;
 
 mod edges;
+#[cfg(test)]
+mod problem_codes;
 mod sizes;
 
 mod contract;
