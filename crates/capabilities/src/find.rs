@@ -32,7 +32,9 @@ pub(crate) fn view(context: &Context, named: Option<&str>, channel: domain::Chan
             return Err(Failure::field("agent", detail));
         }
     };
-    context.gateway.view(&ViewKey { principal: context.principal, agent, scope: Scope::All, channel })
+    let key = ViewKey { principal: context.principal, agent, scope: Scope::All, channel };
+    // An agent that may not be known is told from none in nothing.
+    context.gateway.view(&key).map_err(|failure| failure.at("agent"))
 }
 
 /// What a grant is about, from the words of an input.

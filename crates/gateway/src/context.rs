@@ -71,9 +71,24 @@ fn resolve(view: &View, request: &ContextRequest) -> Option<Target> {
     };
     match &*request.method {
         "prompts/get" => prompt(),
-        "completion/complete" => prompt().or_else(|| resource(view, subject)),
+        "completion/complete" if of_prompt(&request.params) => prompt(),
         _ => resource(view, subject),
     }
+}
+
+/// Whether a completion is for an argument of a prompt; else it is for one of a resource template.
+fn of_prompt(params: &RawValue) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Params<'a> {
+        #[serde(borrow, rename = "ref")]
+        reference: Reference<'a>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Reference<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: std::borrow::Cow<'a, str>,
+    }
+    serde_json::from_str::<Params<'_>>(params.get()).is_ok_and(|params| params.reference.kind == "ref/prompt")
 }
 
 fn resource(view: &View, uri: &str) -> Option<Target> {

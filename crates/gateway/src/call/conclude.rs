@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{Actor, Call, Outcome, OutcomeCode, Reason, ReasonCode, Status, Verdict};
+use domain::{Actor, Call, Effect, Outcome, OutcomeCode, Reason, ReasonCode, Risk, Status, Verdict};
 use policy::{ApprovalFact, CallFacts, Decision};
 use serde_json::json;
 
@@ -130,13 +130,15 @@ impl Gateway {
         }
     }
 
+    /// Denies a call of a tool that is not there. What is known of the tool goes into the record.
     fn absent(&self, view: &View, call: &Call, reason: &Reason) -> ToolReply {
+        let (risk, effect) = view.workspace.weight(&call.target).unwrap_or((Risk::High, Effect::Mutating));
         let decided = Decided {
             call,
             decision: "deny",
             reason,
-            risk: domain::Risk::High,
-            effect: domain::Effect::Mutating,
+            risk,
+            effect,
             approval: None,
             epoch: view.snapshot().epoch,
             snapshot: Some(view.snapshot().digest),
@@ -187,7 +189,7 @@ impl Gateway {
         &self,
         view: &View,
         call: &Call,
-        (verdict, reason, risk, effect): (Verdict, &Reason, domain::Risk, domain::Effect),
+        (verdict, reason, risk, effect): (Verdict, &Reason, Risk, Effect),
         notice: Notice,
     ) -> ToolReply {
         let decided = Decided {

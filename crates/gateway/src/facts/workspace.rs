@@ -152,9 +152,14 @@ impl Workspace {
     /// How risky a target is: a tool by what a person or its declaration says; prompts and resources are low.
     #[must_use]
     pub fn risk(&self, target: &Target) -> Option<Risk> {
+        self.weight(target).map(|(risk, _)| risk)
+    }
+
+    /// How risky a target is, and whether it changes anything.
+    pub(crate) fn weight(&self, target: &Target) -> Option<(Risk, Effect)> {
         match target {
-            Target::Tool(tool) => self.tool_facts.iter().find(|f| f.tool == *tool).map(|f| f.risk),
-            Target::Prompt { .. } | Target::Resource { .. } => Some(Risk::Low),
+            Target::Tool(tool) => self.tool_facts.iter().find(|f| f.tool == *tool).map(|f| (f.risk, f.effect)),
+            Target::Prompt { .. } | Target::Resource { .. } => Some((Risk::Low, Effect::ReadOnly)),
         }
     }
 
