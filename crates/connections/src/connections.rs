@@ -260,10 +260,7 @@ impl Inner {
             let deadline = tokio::time::Instant::now() + inner.limits.call;
             match live.era() {
                 mcp::version::Era::Modern => {
-                    let asked = inner
-                        .ask_for_news(&line, &live, line.wanted_by(None), deadline)
-                        .await;
-                    drop(asked);
+                    drop(inner.ask_for_news(&line, &live, None, deadline).await);
                 }
                 mcp::version::Era::Legacy => {
                     for uri in uris {

@@ -16,7 +16,6 @@ mod options;
 mod pool;
 mod prepare;
 pub mod schema;
-mod strict;
 
 pub use cleared::{Cleared, NotCleared};
 pub use commands::{CommandTable, SecretSource, StdioSpec};

@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use domain::{Digest, Hints};
+use domain::{Digest, Hints, parse_unique};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-
-use crate::strict;
 
 /// Longest name of a tool that is taken, in bytes; the specification recommends at most 128 characters.
 const MAX_NAME: usize = 256;
@@ -72,7 +70,7 @@ impl Tool {
                 text.len()
             )));
         }
-        let value = strict::parse(text).map_err(|e| nameless(format!("cannot be read: {e}")))?;
+        let value = parse_unique(text).map_err(|e| nameless(format!("cannot be read: {e}")))?;
         let Value::Object(item) = value else {
             return Err(nameless("an item is not an object".to_owned()));
         };

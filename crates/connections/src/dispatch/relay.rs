@@ -86,9 +86,9 @@ impl Way {
         if changes || live.own {
             let told = match live.era() {
                 Era::Modern => {
-                    let uris = self.line.wanted_by(live.own.then_some(&to.session));
+                    let key = live.own.then_some(&to.session);
                     self.inner
-                        .ask_for_news(&self.line, live, uris, self.deadline)
+                        .ask_for_news(&self.line, live, key, self.deadline)
                         .await
                 }
                 Era::Legacy => {

@@ -78,7 +78,8 @@ impl Inner {
         if let Some(live) = slot.live(generation) {
             return Ok(live);
         }
-        let (opening, before) = slot.open(generation, || self.opening(line, settings, Some(client.clone())));
+        let own = || Some((key.clone(), client.clone()));
+        let (opening, before) = slot.open(generation, || self.opening(line, settings, own()));
         if let Some(before) = before {
             line.restarted();
             self.close_later(before);

@@ -24,6 +24,8 @@ pub(crate) struct Live {
     pub(crate) level: Mutex<Option<Arc<str>>>,
     /// What a modern server was asked to tell us of.
     pub(super) subscription: Mutex<Option<Subscription>>,
+    /// Held while a modern server is asked: what was asked last counts, and it must not be overtaken.
+    pub(super) asking: tokio::sync::Mutex<()>,
     /// One of the processes the connection may have, for as long as it lives.
     _process: Option<OwnedSemaphorePermit>,
 }
@@ -56,6 +58,7 @@ impl Live {
             used: Mutex::new(Instant::now()),
             level: Mutex::new(None),
             subscription: Mutex::new(None),
+            asking: tokio::sync::Mutex::new(()),
             _process: process,
         }
     }

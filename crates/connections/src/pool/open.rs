@@ -14,8 +14,8 @@ use super::ears::Ears;
 use super::line::lock;
 use super::live::Opened;
 use super::{Line, Live, Opening, Settings};
-use crate::ConnectionError;
 use crate::connections::Inner;
+use crate::{ConnectionError, SessionKey};
 
 impl Inner {
     /// Opens a session in a task of its own: it becomes ready for the next caller even if the first one leaves.
@@ -23,18 +23,18 @@ impl Inner {
         self: &Arc<Self>,
         line: &Arc<Line>,
         settings: &Arc<Settings>,
-        client: Option<ClientContext>,
+        own: Option<(SessionKey, ClientContext)>,
     ) -> Opening {
         let (done, ready) = oneshot::channel();
         let (inner, of, settings) = (self.clone(), line.clone(), settings.clone());
-        let shared = client.is_none();
+        let (key, client) = own.unzip();
         let task = async move {
             let opened = tokio::select! {
                 opened = inner.open(&of, &settings, client) => opened,
                 () = of.stop.cancelled() => Err(ConnectionError::Stopped),
             };
-            if let (Ok(live), true) = (&opened, shared) {
-                inner.hear(&of, live);
+            if let Ok(live) = &opened {
+                inner.hear(&of, live, key);
             }
             // Nobody may be waiting any more.
             drop(done.send(opened));

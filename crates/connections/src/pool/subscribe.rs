@@ -15,32 +15,31 @@ use crate::SessionKey;
 use crate::connections::Inner;
 
 impl Inner {
-    /// Asks a server, in the background, for news of everything wanted. Servers that have none are not asked.
-    pub(super) fn hear(self: &Arc<Self>, line: &Arc<Line>, live: &Arc<Live>) {
+    /// Asks a server, in the background, for news of everything wanted, by anybody or by this one. Servers that have none are not asked.
+    pub(super) fn hear(self: &Arc<Self>, line: &Arc<Line>, live: &Arc<Live>, key: Option<SessionKey>) {
         let (inner, line, live) = (self.clone(), line.clone(), live.clone());
         let task = async move {
             let deadline = Instant::now() + inner.limits.call;
-            if let Err(error) = inner
-                .ask_for_news(&line, &live, line.wanted_by(None), deadline)
-                .await
-            {
+            if let Err(error) = inner.ask_for_news(&line, &live, key.as_ref(), deadline).await {
                 tracing::debug!(%error, connection = %line.id, "a server does not tell of changes");
             }
         };
         self.tasks.spawn_on(task, &self.runtime);
     }
 
-    /// Asks for news of the lists and of these resources. On a modern server this takes the place of what was asked before.
+    /// Asks for news of the lists and of the resources that are wanted, by anybody or by this one. On a modern server this takes the
+    /// place of what was asked before.
     pub(crate) async fn ask_for_news(
         self: &Arc<Self>,
         line: &Arc<Line>,
         live: &Arc<Live>,
-        uris: Vec<Arc<str>>,
+        key: Option<&SessionKey>,
         deadline: Instant,
     ) -> Result<(), RequestError> {
         match live.era() {
             Era::Modern => {
-                let Some(filter) = filter(live, &uris).map_err(unsendable)? else {
+                let _asking = live.asking.lock().await;
+                let Some(filter) = filter(live, &line.wanted_by(key)).map_err(unsendable)? else {
                     return Ok(());
                 };
                 let ears = Ears {
@@ -56,7 +55,7 @@ impl Inner {
                 Ok(())
             }
             Era::Legacy => {
-                for uri in uris {
+                for uri in line.wanted_by(key) {
                     subscribe(live, "resources/subscribe", &uri, deadline).await?;
                 }
                 Ok(())

@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use domain::parse_unique;
 use percent_encoding::percent_decode_str;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::problem::{SchemaProblem, excerpt};
-use crate::strict;
 
 /// Largest schema, in bytes.
 const MAX_BYTES: usize = 512 * 1024;
@@ -80,7 +80,7 @@ impl Shape {
     pub(super) fn read(raw: &RawValue) -> Result<(Value, Self), SchemaProblem> {
         let text = raw.get();
         within("bytes", text.len(), MAX_BYTES)?;
-        let schema = strict::parse(text).map_err(|e| SchemaProblem::Unreadable {
+        let schema = parse_unique(text).map_err(|e| SchemaProblem::Unreadable {
             reason: excerpt(&e.to_string()),
         })?;
         match &schema {
