@@ -81,80 +81,39 @@ async fn ask(upstream: &Upstream, tool: &str, arguments: Value) -> Result<Value,
 #[tokio::test]
 async fn every_greeting_leads_to_a_session() {
     type Greeting = fn(&Seen) -> Reply;
-    let cases: [(&str, Greeting, &str, &str); 14] = [
-        ("a result", discovered, MODERN, "discover"),
-        (
-            "400",
-            |_| Reply::status(400, ""),
-            "2025-11-25",
-            "discover initialize",
-        ),
-        (
-            "400 with text",
-            |_| Reply::status(400, "no session id"),
-            "2025-11-25",
-            "discover initialize",
-        ),
+    /// The version spoken in the end, and how it came to that.
+    type Outcome = (&'static str, &'static str);
+    const LEGACY: Outcome = ("2025-11-25", "discover initialize");
+    let cases: [(&str, Greeting, Outcome); 14] = [
+        ("a result", discovered, (MODERN, "discover")),
+        ("400", |_| Reply::status(400, ""), LEGACY),
+        ("400 with text", |_| Reply::status(400, "no session id"), LEGACY),
         (
             "400 with an error",
             |s| Reply::status(400, &s.error(-32000, json!(null)).to_string()),
-            "2025-11-25",
-            "discover initialize",
+            LEGACY,
         ),
-        (
-            "404",
-            |_| Reply::status(404, "not found"),
-            "2025-11-25",
-            "discover initialize",
-        ),
+        ("404", |_| Reply::status(404, "not found"), LEGACY),
         (
             "404 with an error",
             |s| Reply::status(404, &s.error(-32601, json!(null)).to_string()),
-            "2025-11-25",
-            "discover initialize",
+            LEGACY,
         ),
-        (
-            "405",
-            |_| Reply::status(405, ""),
-            "2025-11-25",
-            "discover initialize",
-        ),
-        (
-            "406",
-            |_| Reply::status(406, ""),
-            "2025-11-25",
-            "discover initialize",
-        ),
-        (
-            "500",
-            |_| Reply::status(500, "oops"),
-            "2025-11-25",
-            "discover initialize",
-        ),
+        ("405", |_| Reply::status(405, ""), LEGACY),
+        ("406", |_| Reply::status(406, ""), LEGACY),
+        ("500", |_| Reply::status(500, "oops"), LEGACY),
         (
             "200 with an error",
             |s| Reply::json(&s.error(-32602, json!(null))),
-            "2025-11-25",
-            "discover initialize",
+            LEGACY,
         ),
         (
             "200 with something",
             |s| Reply::json(&s.result(json!({}))),
-            "2025-11-25",
-            "discover initialize",
+            LEGACY,
         ),
-        (
-            "200 with a page",
-            |_| Reply::status(200, "<html>"),
-            "2025-11-25",
-            "discover initialize",
-        ),
-        (
-            "202",
-            |_| Reply::status(202, ""),
-            "2025-11-25",
-            "discover initialize",
-        ),
+        ("200 with a page", |_| Reply::status(200, "<html>"), LEGACY),
+        ("202", |_| Reply::status(202, ""), LEGACY),
         (
             "legacy versions",
             |s| {
@@ -163,11 +122,10 @@ async fn every_greeting_leads_to_a_session() {
                     &s.error(-32022, json!({"supported": ["2025-03-26"]})).to_string(),
                 )
             },
-            "2025-03-26",
-            "discover initialize",
+            ("2025-03-26", "discover initialize"),
         ),
     ];
-    for (name, greeting, version, opening) in cases {
+    for (name, greeting, (version, opening)) in cases {
         let server = Server::start(move |seen| match seen.method() {
             "server/discover" => greeting(seen),
             "initialize" => initialized(seen),

@@ -8,7 +8,8 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-type Sent = Arc<Mutex<Vec<Vec<u8>>>>;
+/// What clients send, in the order it arrives over all connections.
+type Sent = Arc<Mutex<Vec<u8>>>;
 
 /// A running tap; dropping it closes every connection.
 pub(super) struct Tap {
@@ -37,22 +38,15 @@ impl Tap {
         format!("http://{}{path}", self.address)
     }
 
-    /// The JSON-RPC methods sent so far, connection by connection; and forgets them.
+    /// The JSON-RPC methods sent so far, in order; and forgets them.
     pub(super) fn take_methods(&self) -> Vec<String> {
-        let connections: Vec<Vec<u8>> = {
-            let mut sent = self.sent.lock().unwrap();
-            sent.iter_mut().map(std::mem::take).collect()
-        };
-        connections.iter().flat_map(|bytes| methods(bytes)).collect()
+        let sent = std::mem::take(&mut *self.sent.lock().unwrap());
+        let text = String::from_utf8_lossy(&sent);
+        let after = text.split(r#""method":""#).skip(1);
+        after
+            .filter_map(|rest| rest.split_once('"').map(|(method, _)| method.to_owned()))
+            .collect()
     }
-}
-
-fn methods(bytes: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(bytes);
-    let after = text.split(r#""method":""#).skip(1);
-    after
-        .filter_map(|rest| rest.split_once('"').map(|(method, _)| method.to_owned()))
-        .collect()
 }
 
 async fn accept(listener: TcpListener, port: u16, sent: Sent) {
@@ -63,16 +57,11 @@ async fn accept(listener: TcpListener, port: u16, sent: Sent) {
         };
         client.set_nodelay(true).unwrap();
         server.set_nodelay(true).unwrap();
-        let number = {
-            let mut sent = sent.lock().unwrap();
-            sent.push(Vec::new());
-            sent.len() - 1
-        };
         let (from_client, to_client) = client.into_split();
         let (from_server, to_server) = server.into_split();
         let sent = Arc::clone(&sent);
         connections.spawn(pass(from_client, to_server, move |bytes| {
-            sent.lock().unwrap()[number].extend_from_slice(bytes);
+            sent.lock().unwrap().extend_from_slice(bytes);
         }));
         connections.spawn(pass(from_server, to_client, |_| {}));
     }
