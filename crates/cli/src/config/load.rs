@@ -40,6 +40,9 @@ pub(crate) fn load(flags: &Flags) -> Result<Config, Vec<Problem>> {
             })
             .collect::<Vec<_>>()
     })?;
+    if config.server.public_url.is_empty() {
+        config.server.public_url = format!("http://localhost:{}", config.server.listen.port());
+    }
     let mut problems = Vec::new();
     for (path, found) in beside(&flags.data, &mut problems) {
         let before = config.connections.len();
