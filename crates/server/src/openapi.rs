@@ -175,10 +175,13 @@ fn redirect(value: &mut Value) {
     }
 }
 
-/// A schema with a title goes to the components and is referred to.
+/// A schema with a title goes to the components and is referred to; a page goes there under the name of what it holds.
 fn named(mut schema: Value, schemas: &mut Map<String, Value>) -> Value {
+    let held = schema.pointer("/properties/items/items/$ref").and_then(Value::as_str);
+    let held = held.and_then(|reference| reference.rsplit('/').next()).map(|name| format!("{name}Page"));
     let title = schema.as_object_mut().and_then(|object| object.remove("title"));
-    let Some(Value::String(title)) = title else { return schema };
+    let Some(title) = held.or_else(|| title.and_then(|t| t.as_str().map(str::to_owned))) else { return schema };
+    debug_assert!(schemas.get(&title).is_none_or(|known| *known == schema), "two schemas are called {title}");
     schemas.insert(title.clone(), schema);
     json!({ "$ref": format!("#/components/schemas/{title}") })
 }
@@ -189,4 +192,46 @@ fn required(input: &Value) -> Vec<String> {
 
 fn in_path(d: &Declaration, name: &str) -> bool {
     d.path.contains(&format!("{{{name}}}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::document;
+
+    fn references(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::Object(object) => {
+                found.extend(object.get("$ref").and_then(Value::as_str).map(str::to_owned));
+                object.values().for_each(|inner| references(inner, found));
+            }
+            Value::Array(items) => items.iter().for_each(|inner| references(inner, found)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    #[test]
+    fn refers_to_what_it_holds_and_says_the_same_every_time() {
+        let registry = capabilities::registry().unwrap();
+        let first = document(&registry);
+        assert_eq!(first.to_string(), document(&capabilities::registry().unwrap()).to_string());
+        let mut found = Vec::new();
+        references(&first, &mut found);
+        assert!(!found.is_empty());
+        for reference in found {
+            let pointer = reference.trim_start_matches('#').to_owned();
+            assert!(first.pointer(&pointer).is_some(), "{reference} leads nowhere");
+        }
+        for (path, methods) in first["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                let paged = operation["x-switchboard"]["paged"] == true;
+                let answer = operation.pointer("/responses/200/content/application~1json/schema/$ref");
+                let page = answer.and_then(Value::as_str).is_some_and(|name| name.ends_with("Page"));
+                assert_eq!(paged, page, "{method} {path}");
+                let described = operation["responses"].as_object().unwrap().values().all(|r| r["description"].is_string());
+                assert!(described, "{method} {path}");
+            }
+        }
+    }
 }

@@ -10,15 +10,10 @@ use uuid::Uuid;
 pub(crate) const NAME: &str = "x-request-id";
 const MAX: usize = 128;
 
-/// The id of the request under way.
-#[derive(Debug, Clone)]
-pub(crate) struct RequestId(pub(crate) HeaderValue);
-
 /// Takes the client's id where it is harmless, else makes one; the response carries it.
-pub(crate) async fn tag(mut request: Request, next: Next) -> Response {
+pub(crate) async fn tag(request: Request, next: Next) -> Response {
     let given = request.headers().get(NAME).filter(|value| harmless(value.as_bytes())).cloned();
     let id = given.unwrap_or_else(fresh);
-    request.extensions_mut().insert(RequestId(id.clone()));
     let mut response = next.run(request).await;
     crate::problem::name_request(&mut response, &id).await;
     response.headers_mut().insert(NAME, id);
