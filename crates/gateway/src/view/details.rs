@@ -22,7 +22,9 @@ impl View {
     /// The definition of a tool that is there, under its own name.
     #[must_use]
     pub fn definition(&self, exposed: &str) -> Option<&RawValue> {
-        self.snapshot().by_name(exposed).and_then(|tool| self.raw_definition(tool))
+        self.snapshot()
+            .by_name(exposed)
+            .and_then(|tool| self.raw_definition(tool))
     }
 
     /// The arguments of a tool that headers repeat. Read anew each time; few tools have any.
@@ -48,7 +50,9 @@ impl View {
             tool.definition.bytes().hash(&mut tools);
         }
         let mut prompts = DefaultHasher::new();
-        self.prompts().iter().for_each(|prompt| prompt.definition.get().hash(&mut prompts));
+        self.prompts()
+            .iter()
+            .for_each(|prompt| prompt.definition.get().hash(&mut prompts));
         let mut resources = DefaultHasher::new();
         for item in self.resources().iter().chain(self.templates()) {
             item.definition.get().hash(&mut resources);
@@ -66,12 +70,17 @@ impl View {
 
 /// Only a chain of `properties` gives an argument a fixed place.
 fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) {
-    let Some(Value::Object(properties)) = schema.get("properties") else { return };
+    let Some(Value::Object(properties)) = schema.get("properties") else {
+        return;
+    };
     for (name, property) in properties {
         path.push(name.clone());
         if let Some(Value::String(header)) = property.get("x-mcp-header") {
             let header = format!("mcp-param-{}", header.to_ascii_lowercase());
-            found.push(Mirrored { header, path: path.clone() });
+            found.push(Mirrored {
+                header,
+                path: path.clone(),
+            });
         }
         collect(property, path, found);
         path.pop();

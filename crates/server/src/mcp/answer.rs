@@ -40,7 +40,11 @@ pub(super) struct RpcError {
 
 impl RpcError {
     pub(super) fn new(code: i64, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, message: message.into(), data: None }
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
     }
 
     pub(super) fn with(mut self, data: &Value) -> Self {
@@ -93,7 +97,11 @@ impl RpcError {
 
 impl From<PeerError> for RpcError {
     fn from(error: PeerError) -> Self {
-        Self { code: error.code, message: error.message.into(), data: error.data }
+        Self {
+            code: error.code,
+            message: error.message.into(),
+            data: error.data,
+        }
     }
 }
 
@@ -158,9 +166,17 @@ pub(super) fn head(id: &RawValue, capacity: usize) -> String {
 /// agent sees is nobody else's.
 fn push_stamped(out: &mut String, raw: &RawValue, hints: Hints) {
     let text = raw.get();
-    let Some(rest) = text.strip_prefix('{') else { return out.push_str(text) };
-    let may_have = ["\"resultType\"", "\"ttlMs\"", "\"cacheScope\"", "\\u"].iter().any(|key| text.contains(key));
-    let members = if may_have { Members::read(raw).unwrap_or_default() } else { Members::default() };
+    let Some(rest) = text.strip_prefix('{') else {
+        return out.push_str(text);
+    };
+    let may_have = ["\"resultType\"", "\"ttlMs\"", "\"cacheScope\"", "\\u"]
+        .iter()
+        .any(|key| text.contains(key));
+    let members = if may_have {
+        Members::read(raw).unwrap_or_default()
+    } else {
+        Members::default()
+    };
     let kind = members.text("resultType");
     out.push('{');
     let start = out.len();
@@ -201,7 +217,9 @@ fn separate(out: &mut String, start: usize) {
 pub(super) fn json_response(status: StatusCode, body: String) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
 
@@ -234,9 +252,21 @@ mod tests {
             assert_eq!(legacy, format!(r#"{{"jsonrpc":"2.0","id":7,"result":{result}}}"#));
         };
         check("{}", Hints::Kind, r#"{"resultType":"complete"}"#);
-        check(r#"{ "a":1 }"#, Hints::Kind, r#"{"resultType":"complete", "a":1 }"#);
-        check(r#"{"resultType":"complete","a":1}"#, Hints::Kind, r#"{"resultType":"complete","a":1}"#);
-        check("{ }", Hints::Cache(5), r#"{"resultType":"complete","ttlMs":5,"cacheScope":"private" }"#);
+        check(
+            r#"{ "a":1 }"#,
+            Hints::Kind,
+            r#"{"resultType":"complete", "a":1 }"#,
+        );
+        check(
+            r#"{"resultType":"complete","a":1}"#,
+            Hints::Kind,
+            r#"{"resultType":"complete","a":1}"#,
+        );
+        check(
+            "{ }",
+            Hints::Cache(5),
+            r#"{"resultType":"complete","ttlMs":5,"cacheScope":"private" }"#,
+        );
         check(
             r#"{"contents":[{"text":"\"resultType\""}]}"#,
             Hints::Cache(0),

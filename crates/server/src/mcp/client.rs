@@ -10,7 +10,16 @@ use super::version::{Era, Legacy};
 use super::wire::{Members, text_of};
 
 /// Log levels after RFC 5424, most talkative first.
-const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+const LEVELS: [&str; 8] = [
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+];
 
 /// Keys of `_meta` that are between a client and us; the rest goes along to the upstream.
 const RESERVED: [&str; 5] = [
@@ -37,7 +46,9 @@ pub(super) struct Can {
 impl Can {
     /// Reads a capabilities object. `elicitation: {}` means forms only.
     pub(super) fn read(capabilities: Option<&RawValue>, era: Era) -> Self {
-        let Some(members) = capabilities.and_then(Members::read) else { return Self::default() };
+        let Some(members) = capabilities.and_then(Members::read) else {
+            return Self::default();
+        };
         let declared = |key: &str| members.get(key).is_some_and(|value| value.get().starts_with('{'));
         let elicitation = members.get("elicitation").and_then(Members::read);
         let mode = |key: &str| elicitation.as_ref().is_some_and(|modes| modes.get(key).is_some());
@@ -57,7 +68,11 @@ impl Can {
             "roots/list" => self.roots,
             "elicitation/create" => {
                 let members = params.and_then(Members::read).unwrap_or_default();
-                if members.text("mode").as_deref() == Some("url") { self.url } else { self.form }
+                if members.text("mode").as_deref() == Some("url") {
+                    self.url
+                } else {
+                    self.form
+                }
             }
             _ => false,
         }
@@ -81,7 +96,13 @@ impl Client {
     /// One that is known by nothing but its request.
     pub(super) fn stateless(version: Legacy) -> Self {
         let era = Era::Legacy(version);
-        Self { era, session: None, can: Can::default(), context: ClientContext::default(), progress: None }
+        Self {
+            era,
+            session: None,
+            can: Can::default(),
+            context: ClientContext::default(),
+            progress: None,
+        }
     }
 
     /// One with a session.
@@ -89,7 +110,10 @@ impl Client {
         Self {
             era: Era::Legacy(session.version),
             can: session.can,
-            context: ClientContext { log_level: session.level(), ..session.context.clone() },
+            context: ClientContext {
+                log_level: session.level(),
+                ..session.context.clone()
+            },
             session: Some(session.clone()),
             progress: None,
         }
@@ -97,8 +121,13 @@ impl Client {
 
     /// Takes in what `_meta` says for a legacy request.
     pub(super) fn hear(&mut self, meta: Option<&RawValue>) {
-        let Some(members) = meta.and_then(Members::read) else { return };
-        self.progress = members.get("progressToken").filter(|token| is_token(token)).map(ToOwned::to_owned);
+        let Some(members) = meta.and_then(Members::read) else {
+            return;
+        };
+        self.progress = members
+            .get("progressToken")
+            .filter(|token| is_token(token))
+            .map(ToOwned::to_owned);
         self.context.meta = rest(&members);
     }
 
@@ -117,10 +146,15 @@ pub(super) struct Introduced<'a> {
 /// Reads what a modern request says about its sender. No client when the capabilities are missing.
 pub(super) fn introduced<'a>(meta: &Members<'a>) -> Introduced<'a> {
     let version = meta.text("io.modelcontextprotocol/protocolVersion");
-    let capabilities =
-        meta.get("io.modelcontextprotocol/clientCapabilities").filter(|raw| raw.get().starts_with('{'));
-    let info = meta.get("io.modelcontextprotocol/clientInfo").filter(|raw| raw.get().starts_with('{'));
-    let level = meta.text("io.modelcontextprotocol/logLevel").filter(|level| rank(level).is_some());
+    let capabilities = meta
+        .get("io.modelcontextprotocol/clientCapabilities")
+        .filter(|raw| raw.get().starts_with('{'));
+    let info = meta
+        .get("io.modelcontextprotocol/clientInfo")
+        .filter(|raw| raw.get().starts_with('{'));
+    let level = meta
+        .text("io.modelcontextprotocol/logLevel")
+        .filter(|level| rank(level).is_some());
     let client = capabilities.map(|capabilities| Client {
         era: Era::Modern,
         session: None,
@@ -131,7 +165,10 @@ pub(super) fn introduced<'a>(meta: &Members<'a>) -> Introduced<'a> {
             log_level: level.map(Arc::from),
             meta: rest(meta),
         },
-        progress: meta.get("progressToken").filter(|token| is_token(token)).map(ToOwned::to_owned),
+        progress: meta
+            .get("progressToken")
+            .filter(|token| is_token(token))
+            .map(ToOwned::to_owned),
     });
     Introduced { version, client }
 }
@@ -170,10 +207,26 @@ mod tests {
         };
         let newest = Era::Legacy(Legacy::NEWEST);
         check("{}", newest, (false, false, false, false));
-        check(r#"{"elicitation":{},"sampling":{},"roots":{}}"#, newest, (true, false, true, true));
-        check(r#"{"elicitation":{"url":{}}}"#, newest, (false, true, false, false));
-        check(r#"{"elicitation":{"form":{},"url":{}}}"#, Era::Modern, (true, true, false, false));
-        check(r#"{"elicitation":{"form":{},"url":{}}}"#, Era::Legacy(Legacy::V2025_06_18), (true, false, false, false));
+        check(
+            r#"{"elicitation":{},"sampling":{},"roots":{}}"#,
+            newest,
+            (true, false, true, true),
+        );
+        check(
+            r#"{"elicitation":{"url":{}}}"#,
+            newest,
+            (false, true, false, false),
+        );
+        check(
+            r#"{"elicitation":{"form":{},"url":{}}}"#,
+            Era::Modern,
+            (true, true, false, false),
+        );
+        check(
+            r#"{"elicitation":{"form":{},"url":{}}}"#,
+            Era::Legacy(Legacy::V2025_06_18),
+            (true, false, false, false),
+        );
         check(r#"{"sampling":true}"#, newest, (false, false, false, false));
     }
 }

@@ -30,9 +30,10 @@ impl Talk {
             ReplyBody::InputRequired(raw) => match (self.client.era, &self.client.session) {
                 (Era::Modern, _) => Answer::Result(raw),
                 (Era::Legacy(_), Some(_)) => return React::Rounds(raw),
-                (Era::Legacy(_), None) => {
-                    self.failed("input_required", "the server asks for input, for which a client needs a session")
-                }
+                (Era::Legacy(_), None) => self.failed(
+                    "input_required",
+                    "the server asks for input, for which a client needs a session",
+                ),
             },
             ReplyBody::Error(error) => self.error(error),
             ReplyBody::Notice(notice) => self.notice(reply.call, notice),
@@ -69,9 +70,17 @@ impl Talk {
             }
             Ask::Context { method, subject, .. } if unknown => {
                 let is_resource = method.starts_with("resources/");
-                let what = if is_resource { "resource" } else { "prompt or resource" };
+                let what = if is_resource {
+                    "resource"
+                } else {
+                    "prompt or resource"
+                };
                 let old = is_resource && self.client.era != Era::Modern;
-                let code = if old { codes::RESOURCE_NOT_FOUND } else { codes::INVALID_PARAMS };
+                let code = if old {
+                    codes::RESOURCE_NOT_FOUND
+                } else {
+                    codes::INVALID_PARAMS
+                };
                 let error = RpcError::new(code, format!("there is no such {what} here"));
                 return Answer::Error(error.with(&json!({ "uri": &**subject })));
             }
@@ -92,15 +101,24 @@ impl Talk {
         match &self.ask {
             Ask::Tool { name, .. } => {
                 let mut result = json!({ "content": [{ "type": "text", "text": text }], "isError": true });
-                let promised = self.view.definition(name).is_some_and(|raw| raw.get().contains("\"outputSchema\""));
+                let promised = self
+                    .view
+                    .definition(name)
+                    .is_some_and(|raw| raw.get().contains("\"outputSchema\""));
                 if let (Value::Object(result), false) = (&mut result, promised) {
                     result.insert("structuredContent".to_owned(), details.into());
                 }
                 Answer::of(&result)
             }
             Ask::Context { .. } => {
-                let invalid = details.get("code").is_some_and(|code| code == "invalid_arguments");
-                let code = if invalid { codes::INVALID_PARAMS } else { codes::INTERNAL };
+                let invalid = details
+                    .get("code")
+                    .is_some_and(|code| code == "invalid_arguments");
+                let code = if invalid {
+                    codes::INVALID_PARAMS
+                } else {
+                    codes::INTERNAL
+                };
                 Answer::Error(RpcError::new(code, text.to_owned()).with(&details.into()))
             }
         }
@@ -139,8 +157,10 @@ impl Talk {
     /// A legacy upstream wants URLs visited before the call is repeated (2025-11-25); a modern client hears it in its own way.
     fn urls_first(&self, error: RpcError) -> Answer {
         let data = error.data.as_deref().and_then(Members::read).unwrap_or_default();
-        let urls: Vec<&RawValue> =
-            data.get("elicitations").and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+        let urls: Vec<&RawValue> = data
+            .get("elicitations")
+            .and_then(|raw| serde_json::from_str(raw.get()).ok())
+            .unwrap_or_default();
         if urls.is_empty() || !self.client.can.url {
             return self.failed("input_required", &error.message);
         }
@@ -149,7 +169,10 @@ impl Talk {
             if number > 0 {
                 requests.push(',');
             }
-            requests.push_str(&format!(r#""url{number}":{{"method":"elicitation/create","params":{}}}"#, url.get()));
+            requests.push_str(&format!(
+                r#""url{number}":{{"method":"elicitation/create","params":{}}}"#,
+                url.get()
+            ));
         }
         requests.push('}');
         self.input_required(&requests, Refers::Again, self.now() + WAITS.as_secs())
@@ -175,15 +198,28 @@ impl Talk {
         match self.state.sessions.inner.parked.put(self.principal, waiting) {
             Ok(id) => self.input_required(&requests, Refers::Parked(id), self.now() + WAITS.as_secs()),
             // Dropping the call cancels it.
-            Err(_given_back) => self.failed("too_many_waiting", "too many calls wait for input already; try again later"),
+            Err(_given_back) => self.failed(
+                "too_many_waiting",
+                "too many calls wait for input already; try again later",
+            ),
         }
     }
 
     fn input_required(&self, requests: &str, refers: Refers, expires: u64) -> Answer {
-        let Some(state) = self.state.sessions.inner.seal.seal(refers, expires, &self.bound()) else {
-            return Answer::Error(RpcError::new(codes::INTERNAL, "no random numbers from the operating system"));
+        let Some(state) = self
+            .state
+            .sessions
+            .inner
+            .seal
+            .seal(refers, expires, &self.bound())
+        else {
+            return Answer::Error(RpcError::new(
+                codes::INTERNAL,
+                "no random numbers from the operating system",
+            ));
         };
-        let mut out = format!(r#"{{"resultType":"input_required","inputRequests":{requests},"requestState":"#);
+        let mut out =
+            format!(r#"{{"resultType":"input_required","inputRequests":{requests},"requestState":"#);
         push_text(&mut out, &state);
         out.push('}');
         Answer::Result(RawValue::from_string(out).unwrap_or_default())
@@ -212,7 +248,10 @@ impl Talk {
                     extras: Extras::new(),
                     after: accepted(responses).then_some((self.principal, approval)),
                 };
-                Resumed::Flight(Flight::start(&self.state.gateway, &self.view, &self.client, start), true)
+                Resumed::Flight(
+                    Flight::start(&self.state.gateway, &self.view, &self.client, start),
+                    true,
+                )
             }
             Ok(Refers::Parked(id)) => {
                 let Some(mut waiting) = shared.parked.take(id).await else {
@@ -242,8 +281,12 @@ impl Talk {
 
 /// Whether the client went to the page; one that declined does not wait for it.
 fn accepted(responses: Option<&RawValue>) -> bool {
-    let answer = responses.and_then(Members::read).and_then(|members| members.get("approval"));
-    let action = answer.and_then(Members::read).and_then(|members| members.text("action").map(|a| a == "accept"));
+    let answer = responses
+        .and_then(Members::read)
+        .and_then(|members| members.get("approval"));
+    let action = answer
+        .and_then(Members::read)
+        .and_then(|members| members.text("action").map(|a| a == "accept"));
     action.unwrap_or(true)
 }
 
@@ -256,4 +299,3 @@ fn rfc3339(at: Timestamp) -> String {
         .map(|time| time.to_rfc3339_opts(chrono::SecondsFormat::Secs, true))
         .unwrap_or_default()
 }
-

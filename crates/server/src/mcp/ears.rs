@@ -33,7 +33,11 @@ impl Wish {
     /// Says that the client cannot be asked this.
     pub(super) fn refuse(self) {
         let message = format!("the client does not support {}", self.method);
-        (self.responder)(Err(PeerError { code: codes::METHOD_NOT_FOUND, message, data: None }));
+        (self.responder)(Err(PeerError {
+            code: codes::METHOD_NOT_FOUND,
+            message,
+            data: None,
+        }));
     }
 }
 
@@ -45,7 +49,10 @@ struct Wanted {
 
 impl Wanted {
     fn by(client: &Client) -> Self {
-        Self { progress: client.progress.clone(), level: client.rank() }
+        Self {
+            progress: client.progress.clone(),
+            level: client.rank(),
+        }
     }
 }
 
@@ -82,7 +89,10 @@ impl Ears {
 
     /// The next thing heard, if there is one.
     pub(super) fn pop(&self) -> Option<Heard> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        self.held
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop_front()
     }
 
     fn push(&self, heard: Heard) {
@@ -115,13 +125,19 @@ impl CallEvents for Ears {
 
     fn request(&self, method: &str, params: Option<&RawValue>, responder: PeerResponder) {
         let params = params.map(ToOwned::to_owned);
-        self.push(Heard::Wish(Wish { method: method.to_owned(), params, responder }));
+        self.push(Heard::Wish(Wish {
+            method: method.to_owned(),
+            params,
+            responder,
+        }));
     }
 }
 
 /// A notification with these params.
 pub(super) fn notification(method: &str, params: Option<&str>) -> String {
-    let params = params.map(|params| format!(r#","params":{params}"#)).unwrap_or_default();
+    let params = params
+        .map(|params| format!(r#","params":{params}"#))
+        .unwrap_or_default();
     format!(r#"{{"jsonrpc":"2.0","method":"{method}"{params}}}"#)
 }
 
@@ -138,7 +154,9 @@ fn progress(token: Option<&RawValue>, params: Option<&RawValue>) -> Option<Strin
 /// A log message, if it is as grave as the client wants.
 fn message(wanted: Option<usize>, params: Option<&RawValue>) -> Option<String> {
     let params = params?;
-    let level = Members::read(params)?.text("level").and_then(|level| rank(&level))?;
+    let level = Members::read(params)?
+        .text("level")
+        .and_then(|level| rank(&level))?;
     (level >= wanted?).then(|| notification("notifications/message", Some(params.get())))
 }
 
@@ -157,7 +175,9 @@ mod tests {
         let params = raw(r#"{"progress":1,"progressToken":"ours","total":2}"#);
         assert_eq!(
             progress(Some(&raw("\"theirs\"")), Some(&params)).as_deref(),
-            Some(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"theirs","progress":1,"total":2}}"#)
+            Some(
+                r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"theirs","progress":1,"total":2}}"#
+            )
         );
         assert_eq!(progress(None, Some(&params)), None);
     }

@@ -81,7 +81,9 @@ impl Ask {
             Self::Tool { name, arguments } => (name, arguments.as_ref()),
             Self::Context { subject, params, .. } => (subject, Some(params)),
         };
-        let value: Value = raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+        let value: Value = raw
+            .and_then(|raw| serde_json::from_str(raw.get()).ok())
+            .unwrap_or_default();
         let value = if value.is_null() { json!({}) } else { value };
         Digest::of_json(&json!([self.method(), &**subject, value]))
     }
@@ -105,21 +107,38 @@ impl Flight {
         let (gateway, view) = (gateway.clone(), view.clone());
         let call: BoxFuture<'static, ToolReply> = match ask {
             Ask::Tool { name, arguments } => {
-                let request = ToolRequest { name, arguments, exchange };
+                let request = ToolRequest {
+                    name,
+                    arguments,
+                    exchange,
+                };
                 Box::pin(async move {
                     wait(&gateway, after).await;
                     gateway.call(&view, request).await
                 })
             }
-            Ask::Context { method, subject, params } => {
-                let request = ContextRequest { method: method.into(), subject, params, exchange };
+            Ask::Context {
+                method,
+                subject,
+                params,
+            } => {
+                let request = ContextRequest {
+                    method: method.into(),
+                    subject,
+                    params,
+                    exchange,
+                };
                 Box::pin(async move {
                     wait(&gateway, after).await;
                     gateway.context(&view, request).await
                 })
             }
         };
-        Self { call: Some(call), landed: None, ears }
+        Self {
+            call: Some(call),
+            landed: None,
+            ears,
+        }
     }
 
     /// What comes next. Nothing is lost when this is dropped before it is ready.

@@ -12,41 +12,74 @@ use super::wire::Members;
 
 /// Whether a request says what it sends: JSON.
 pub(super) fn sends_json(headers: &HeaderMap) -> bool {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
+    let kind = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    kind.split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .eq_ignore_ascii_case("application/json")
 }
 
 /// Whether a request takes these media types. One that says nothing takes anything (RFC 9110, 12.5.1).
 pub(super) fn accepts(headers: &HeaderMap, wanted: &[&str]) -> bool {
-    let mut given = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
+    let mut given = headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .peekable();
     if given.peek().is_none() {
         return true;
     }
     let ranges: Vec<String> = given
         .flat_map(|value| value.split(','))
-        .map(|range| range.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+        .map(|range| {
+            range
+                .split(';')
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_ascii_lowercase()
+        })
         .collect();
     wanted.iter().all(|kind| {
-        let all_of = kind.split_once('/').map(|(main, _)| format!("{main}/*")).unwrap_or_default();
-        ranges.iter().any(|range| range == kind || *range == all_of || range == "*/*")
+        let all_of = kind
+            .split_once('/')
+            .map(|(main, _)| format!("{main}/*"))
+            .unwrap_or_default();
+        ranges
+            .iter()
+            .any(|range| range == kind || *range == all_of || range == "*/*")
     })
 }
 
 /// The refusals of both, as problems.
 pub(super) fn not_json() -> Failure {
-    Failure::new(FailureKind::Malformed, "mcp.media_type", "send the message as application/json")
+    Failure::new(
+        FailureKind::Malformed,
+        "mcp.media_type",
+        "send the message as application/json",
+    )
 }
 
 /// See [`accepts`].
 pub(super) fn not_acceptable(what: &str) -> Failure {
-    Failure::new(FailureKind::Malformed, "mcp.not_acceptable", format!("the Accept header must take {what}"))
+    Failure::new(
+        FailureKind::Malformed,
+        "mcp.not_acceptable",
+        format!("the Accept header must take {what}"),
+    )
 }
 
 /// Checks what a modern client repeats of the body (2026-07-28, Streamable HTTP, "Server Validation").
 pub(super) fn repeat_body(headers: &HeaderMap, method: &str, params: &Members<'_>) -> Result<(), RpcError> {
     let said = one(headers, "mcp-method")?.ok_or_else(|| mismatch("the Mcp-Method header is missing"))?;
     if said != method {
-        return Err(mismatch("the Mcp-Method header and the body name different methods"));
+        return Err(mismatch(
+            "the Mcp-Method header and the body name different methods",
+        ));
     }
     let member = match method {
         "tools/call" | "prompts/get" => "name",
@@ -71,10 +104,17 @@ pub(super) fn repeat_arguments(
     if mirrored.is_empty() {
         return Ok(());
     }
-    let arguments: Value = arguments.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+    let arguments: Value = arguments
+        .and_then(|raw| serde_json::from_str(raw.get()).ok())
+        .unwrap_or_default();
     for Mirrored { header, path } in mirrored {
-        let value = path.iter().try_fold(&arguments, |value, key| value.get(key)).filter(|value| !value.is_null());
-        let Ok(name) = HeaderName::from_bytes(header.as_bytes()) else { continue };
+        let value = path
+            .iter()
+            .try_fold(&arguments, |value, key| value.get(key))
+            .filter(|value| !value.is_null());
+        let Ok(name) = HeaderName::from_bytes(header.as_bytes()) else {
+            continue;
+        };
         let said = one(headers, name.as_str())?.map(decoded).transpose()?;
         let same = match (&said, value) {
             (None, None) => true,
@@ -82,7 +122,10 @@ pub(super) fn repeat_arguments(
             _ => false,
         };
         if !same {
-            return Err(mismatch(&format!("the header {header} and the argument {} differ", path.join("."))));
+            return Err(mismatch(&format!(
+                "the header {header} and the argument {} differ",
+                path.join(".")
+            )));
         }
     }
     Ok(())
@@ -110,17 +153,24 @@ fn one<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, RpcErr
         (Some(_), Some(_)) => Err(mismatch(&format!("the header {name} is given more than once"))),
         (Some(value), None) => match value.to_str() {
             Ok(text) => Ok(Some(text.trim_matches([' ', '\t']))),
-            Err(_) => Err(mismatch(&format!("the header {name} holds characters that belong in base64"))),
+            Err(_) => Err(mismatch(&format!(
+                "the header {name} holds characters that belong in base64"
+            ))),
         },
     }
 }
 
 /// A header's value as it was before it was encoded ("Value Encoding").
 fn decoded(text: &str) -> Result<String, RpcError> {
-    let Some(encoded) = text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) else {
+    let Some(encoded) = text
+        .strip_prefix("=?base64?")
+        .and_then(|rest| rest.strip_suffix("?="))
+    else {
         return Ok(text.to_owned());
     };
-    let bytes = STANDARD.decode(encoded).map_err(|_| mismatch("a header value is not valid base64"))?;
+    let bytes = STANDARD
+        .decode(encoded)
+        .map_err(|_| mismatch("a header value is not valid base64"))?;
     String::from_utf8(bytes).map_err(|_| mismatch("a header value is not UTF-8"))
 }
 
@@ -135,7 +185,10 @@ mod tests {
 
     fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
         let pair = |(name, value): &(&str, &str)| {
-            (HeaderName::from_bytes(name.as_bytes()).unwrap(), HeaderValue::from_bytes(value.as_bytes()).unwrap())
+            (
+                HeaderName::from_bytes(name.as_bytes()).unwrap(),
+                HeaderValue::from_bytes(value.as_bytes()).unwrap(),
+            )
         };
         pairs.iter().map(pair).collect()
     }
@@ -147,7 +200,13 @@ mod tests {
             (&[], true),
             (&[("accept", "*/*")], true),
             (&[("accept", "application/json, text/event-stream")], true),
-            (&[("accept", "text/event-stream;q=0.9"), ("accept", "Application/JSON")], true),
+            (
+                &[
+                    ("accept", "text/event-stream;q=0.9"),
+                    ("accept", "Application/JSON"),
+                ],
+                true,
+            ),
             (&[("accept", "application/*, text/*")], true),
             (&[("accept", "application/json")], false),
             (&[("accept", "text/html")], false),
@@ -155,7 +214,11 @@ mod tests {
         for (given, want) in cases {
             assert_eq!(accepts(&headers(given), &both), want, "{given:?}");
         }
-        for (given, want) in [("application/json; charset=utf-8", true), ("text/json", false), ("", false)] {
+        for (given, want) in [
+            ("application/json; charset=utf-8", true),
+            ("text/json", false),
+            ("", false),
+        ] {
             assert_eq!(sends_json(&headers(&[("content-type", given)])), want, "{given}");
         }
     }
@@ -172,28 +235,60 @@ mod tests {
         check(&[("mcp-method", "tools/call"), ("mcp-name", encoded)], true);
         check(&[("mcp-method", " tools/call"), ("mcp-name", encoded)], true);
         check(&[("mcp-method", "tools/call"), ("mcp-name", "groesse")], false);
-        check(&[("mcp-method", "tools/call"), ("mcp-name", "=?base64?%%?=")], false);
+        check(
+            &[("mcp-method", "tools/call"), ("mcp-name", "=?base64?%%?=")],
+            false,
+        );
         check(&[("mcp-method", "tools/call")], false);
         check(&[("mcp-method", "Tools/Call"), ("mcp-name", encoded)], false);
         check(&[("mcp-name", encoded)], false);
-        assert!(repeat_body(&headers(&[("mcp-method", "tools/list")]), "tools/list", &Members::default()).is_ok());
+        assert!(
+            repeat_body(
+                &headers(&[("mcp-method", "tools/list")]),
+                "tools/list",
+                &Members::default()
+            )
+            .is_ok()
+        );
     }
 
     #[test]
     fn arguments_are_repeated() {
         let mirrored = [
-            Mirrored { header: "mcp-param-region".to_owned(), path: vec!["region".to_owned()] },
-            Mirrored { header: "mcp-param-n".to_owned(), path: vec!["deep".to_owned(), "n".to_owned()] },
+            Mirrored {
+                header: "mcp-param-region".to_owned(),
+                path: vec!["region".to_owned()],
+            },
+            Mirrored {
+                header: "mcp-param-n".to_owned(),
+                path: vec!["deep".to_owned(), "n".to_owned()],
+            },
         ];
         let check = |given: &[(&str, &str)], arguments: &str, want: bool| {
             let arguments = RawValue::from_string(arguments.to_owned()).unwrap();
             let checked = repeat_arguments(&headers(given), &mirrored, Some(&arguments));
             assert_eq!(checked.is_ok(), want, "{given:?} {arguments}: {checked:?}");
         };
-        check(&[("mcp-param-region", "eu"), ("mcp-param-n", "42.0")], r#"{"region":"eu","deep":{"n":42}}"#, true);
-        check(&[("mcp-param-region", "=?base64?SGVsbG8=?=")], r#"{"region":"Hello"}"#, true);
-        check(&[("mcp-param-region", "=?base64?SGVsbG8?=")], r#"{"region":"Hello"}"#, false);
-        check(&[("mcp-param-region", "SGVsbG8=")], r#"{"region":"Hello"}"#, false);
+        check(
+            &[("mcp-param-region", "eu"), ("mcp-param-n", "42.0")],
+            r#"{"region":"eu","deep":{"n":42}}"#,
+            true,
+        );
+        check(
+            &[("mcp-param-region", "=?base64?SGVsbG8=?=")],
+            r#"{"region":"Hello"}"#,
+            true,
+        );
+        check(
+            &[("mcp-param-region", "=?base64?SGVsbG8?=")],
+            r#"{"region":"Hello"}"#,
+            false,
+        );
+        check(
+            &[("mcp-param-region", "SGVsbG8=")],
+            r#"{"region":"Hello"}"#,
+            false,
+        );
         check(&[], r#"{"region":null}"#, true);
         check(&[], r#"{"region":"eu"}"#, false);
         check(&[("mcp-param-region", "eu")], "{}", false);

@@ -46,7 +46,9 @@ pub(super) async fn serve(
     };
     match message {
         Message::Request { id, method, params } => {
-            let mut client = session.as_ref().map_or_else(|| Client::stateless(version), Client::of);
+            let mut client = session
+                .as_ref()
+                .map_or_else(|| Client::stateless(version), Client::of);
             client.hear(Members::of_params(params).and_then(|members| members.get("_meta")));
             request(state, guest, client, (id, &method, params)).await
         }
@@ -71,9 +73,13 @@ pub(super) fn session(
     guest: &Guest,
     headers: &HeaderMap,
 ) -> Result<Option<Arc<Session>>, Failure> {
-    let Some(value) = headers.get(SESSION) else { return Ok(None) };
+    let Some(value) = headers.get(SESSION) else {
+        return Ok(None);
+    };
     let id = value.to_str().unwrap_or_default();
-    let found = state.sessions.find(&state.gateway, id, (&guest.principal, &guest.place));
+    let found = state
+        .sessions
+        .find(&state.gateway, id, (&guest.principal, &guest.place));
     let gone = || {
         let detail = "there is no such session; begin a new one with initialize";
         Failure::new(FailureKind::NotFound, "mcp.session_not_found", detail)
@@ -83,26 +89,41 @@ pub(super) fn session(
 
 /// Begins a session.
 fn initialize(state: &AppState, guest: &Guest, id: &RawValue, params: Option<&RawValue>) -> Response {
-    let refuse = |error: RpcError| json_response(error.status(Era::Legacy(Legacy::NEWEST)), error.write(Some(id)));
+    let refuse =
+        |error: RpcError| json_response(error.status(Era::Legacy(Legacy::NEWEST)), error.write(Some(id)));
     let Some(params) = params.and_then(Members::read) else {
-        return refuse(RpcError::invalid("initialize takes protocolVersion, capabilities and clientInfo"));
+        return refuse(RpcError::invalid(
+            "initialize takes protocolVersion, capabilities and clientInfo",
+        ));
     };
     let Some(asked) = params.text("protocolVersion") else {
         return refuse(RpcError::invalid("params.protocolVersion is missing"));
     };
     let version = Legacy::named(&asked).unwrap_or(Legacy::NEWEST);
-    let view = match guest.place.view_key(guest.principal).map(|key| state.gateway.view(&key)).transpose() {
+    let view = match guest
+        .place
+        .view_key(guest.principal)
+        .map(|key| state.gateway.view(&key))
+        .transpose()
+    {
         Ok(view) => view,
         Err(failure) => return Problem(failure).into_response(),
     };
-    let capabilities = params.get("capabilities").filter(|raw| raw.get().starts_with('{'));
+    let capabilities = params
+        .get("capabilities")
+        .filter(|raw| raw.get().starts_with('{'));
     let context = ClientContext {
         capabilities: capabilities.map(shared),
-        info: params.get("clientInfo").filter(|raw| raw.get().starts_with('{')).map(shared),
+        info: params
+            .get("clientInfo")
+            .filter(|raw| raw.get().starts_with('{'))
+            .map(shared),
         log_level: None,
         meta: None,
     };
-    let Some(session_id) = Sessions::new_id() else { return no_session(NoSession::NoRandom) };
+    let Some(session_id) = Sessions::new_id() else {
+        return no_session(NoSession::NoRandom);
+    };
     let opening = Opening {
         id: session_id,
         owner: guest.principal,
@@ -131,7 +152,12 @@ fn no_session(none: NoSession) -> Response {
         NoSession::Full => "too many sessions are open; end one with DELETE, or try again later",
         NoSession::NoRandom => "no random numbers from the operating system",
     };
-    Problem(Failure::new(FailureKind::Unavailable, "mcp.sessions_exhausted", detail)).into_response()
+    Problem(Failure::new(
+        FailureKind::Unavailable,
+        "mcp.sessions_exhausted",
+        detail,
+    ))
+    .into_response()
 }
 
 async fn request(
@@ -156,7 +182,9 @@ async fn request(
 
 fn notified(session: &Session, method: &str, params: Option<&RawValue>) {
     if method == "notifications/cancelled"
-        && let Some(id) = params.and_then(Members::read).and_then(|members| members.get("requestId"))
+        && let Some(id) = params
+            .and_then(Members::read)
+            .and_then(|members| members.get("requestId"))
     {
         session.cancel(id);
     }
@@ -164,15 +192,29 @@ fn notified(session: &Session, method: &str, params: Option<&RawValue>) {
 
 fn peer_error(raw: &RawValue) -> PeerError {
     let members = Members::read(raw).unwrap_or_default();
-    let code = members.get("code").and_then(|code| code.get().parse().ok()).unwrap_or(codes::INTERNAL);
-    let message = members.get("message").and_then(text_of).unwrap_or_default().into_owned();
-    PeerError { code, message, data: members.get("data").map(shared) }
+    let code = members
+        .get("code")
+        .and_then(|code| code.get().parse().ok())
+        .unwrap_or(codes::INTERNAL);
+    let message = members
+        .get("message")
+        .and_then(text_of)
+        .unwrap_or_default()
+        .into_owned();
+    PeerError {
+        code,
+        message,
+        data: members.get("data").map(shared),
+    }
 }
 
 /// A batch: 2025-03-26 has them, no other revision does.
 pub(super) async fn batch(state: &AppState, guest: &Guest, headers: &HeaderMap, text: &str) -> Response {
     let bad = |why: &'static str| {
-        json_response(StatusCode::BAD_REQUEST, RpcError::new(codes::INVALID_REQUEST, why).write(None))
+        json_response(
+            StatusCode::BAD_REQUEST,
+            RpcError::new(codes::INVALID_REQUEST, why).write(None),
+        )
     };
     let session = match session(state, guest, headers) {
         Ok(session) => session,
@@ -189,7 +231,12 @@ pub(super) async fn batch(state: &AppState, guest: &Guest, headers: &HeaderMap, 
     }
     let messages: Vec<&RawValue> = match serde_json::from_str(text) {
         Ok(messages) => messages,
-        Err(_) => return json_response(StatusCode::BAD_REQUEST, RpcError::new(codes::PARSE, "the body is not JSON").write(None)),
+        Err(_) => {
+            return json_response(
+                StatusCode::BAD_REQUEST,
+                RpcError::new(codes::PARSE, "the body is not JSON").write(None),
+            );
+        }
     };
     if messages.is_empty() || messages.len() > BATCH {
         return bad("a batch has 1 to 32 messages");
@@ -198,7 +245,9 @@ pub(super) async fn batch(state: &AppState, guest: &Guest, headers: &HeaderMap, 
     let mut size = 0;
     for raw in messages {
         match Message::read(raw.get()) {
-            Err(_) => answers.push(RpcError::new(codes::INVALID_REQUEST, "not a JSON-RPC message").write(None)),
+            Err(_) => {
+                answers.push(RpcError::new(codes::INVALID_REQUEST, "not a JSON-RPC message").write(None))
+            }
             Ok(Message::Request { id, method, params }) => {
                 let answer = in_batch(state, guest, session.as_ref(), (id, &method, params)).await;
                 size += answer.len();
@@ -237,13 +286,22 @@ async fn in_batch(
     }
     let quiet = Client::stateless(Legacy::V2025_03_26);
     let client = match session {
-        Some(session) if matches!(method, "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe") => {
+        Some(session)
+            if matches!(
+                method,
+                "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe"
+            ) =>
+        {
             Client::of(session)
         }
         _ => quiet,
     };
     let response = request(state, guest, client, (id, method, params)).await;
     let body = to_bytes(response.into_body(), BATCH_BYTES).await.ok();
-    let text = body.and_then(|body| String::from_utf8(body.to_vec()).ok()).filter(|text| text.starts_with(r#"{"jsonrpc""#));
-    text.unwrap_or_else(|| RpcError::new(codes::INTERNAL, "the request could not be answered in a batch").write(Some(id)))
+    let text = body
+        .and_then(|body| String::from_utf8(body.to_vec()).ok())
+        .filter(|text| text.starts_with(r#"{"jsonrpc""#));
+    text.unwrap_or_else(|| {
+        RpcError::new(codes::INTERNAL, "the request could not be answered in a batch").write(Some(id))
+    })
 }

@@ -25,7 +25,10 @@ const LISTS: [&str; 3] = ["toolsListChanged", "promptsListChanged", "resourcesLi
 pub(super) async fn listen(request: &Request<'_>, view: Arc<View>) -> Result<Response, RpcError> {
     let bad = || RpcError::invalid("params.notifications must say what to listen for");
     let params = Members::of_params(request.params).ok_or_else(bad)?;
-    let filter = params.get("notifications").and_then(Members::read).ok_or_else(bad)?;
+    let filter = params
+        .get("notifications")
+        .and_then(Members::read)
+        .ok_or_else(bad)?;
     let lists = LISTS.map(|key| filter.get(key).is_some_and(|raw| raw.get() == "true"));
     let wanted = uris(filter.get("resourceSubscriptions")).ok_or_else(bad)?;
     let key = request.view_key().ok_or_else(bad)?;
@@ -36,7 +39,11 @@ pub(super) async fn listen(request: &Request<'_>, view: Arc<View>) -> Result<Res
     let leave = leave(gateway, &view, request, &listener);
     let uris = subscribe(gateway, &view, &listener, wanted).await;
     let first = acknowledged(request.id, lists, &uris);
-    let wants = Wants::Listed { id: request.id.to_owned(), lists, uris };
+    let wants = Wants::Listed {
+        id: request.id.to_owned(),
+        lists,
+        uris,
+    };
     let opening = Opening {
         marks: view.marks(),
         key,
@@ -55,11 +62,19 @@ fn uris(raw: Option<&RawValue>) -> Option<Vec<Arc<str>>> {
     if items.len() > SUBSCRIPTIONS {
         return None;
     }
-    items.into_iter().map(|item| text_of(item).map(Arc::from)).collect()
+    items
+        .into_iter()
+        .map(|item| text_of(item).map(Arc::from))
+        .collect()
 }
 
 /// Subscribes at the upstreams; those that took it.
-async fn subscribe(gateway: &Gateway, view: &Arc<View>, listener: &Arc<str>, uris: Vec<Arc<str>>) -> HashSet<Arc<str>> {
+async fn subscribe(
+    gateway: &Gateway,
+    view: &Arc<View>,
+    listener: &Arc<str>,
+    uris: Vec<Arc<str>>,
+) -> HashSet<Arc<str>> {
     let each = uris.into_iter().map(|uri| async move {
         let mut params = String::from(r#"{"uri":"#);
         push_text(&mut params, &uri);
@@ -68,7 +83,10 @@ async fn subscribe(gateway: &Gateway, view: &Arc<View>, listener: &Arc<str>, uri
             method: "resources/subscribe".into(),
             subject: uri.clone(),
             params: RawValue::from_string(params).unwrap_or_default(),
-            exchange: Exchange { session: Some(listener.clone()), ..Exchange::default() },
+            exchange: Exchange {
+                session: Some(listener.clone()),
+                ..Exchange::default()
+            },
         };
         let reply = gateway.context(view, request).await;
         (reply.outcome == Outcome::SUCCEEDED).then_some(uri)
@@ -77,10 +95,17 @@ async fn subscribe(gateway: &Gateway, view: &Arc<View>, listener: &Arc<str>, uri
 }
 
 fn acknowledged(id: &RawValue, lists: [bool; 3], uris: &HashSet<Arc<str>>) -> String {
-    let mut agreed: serde_json::Map<String, Value> =
-        LISTS.into_iter().zip(lists).filter(|(_, on)| *on).map(|(key, on)| (key.to_owned(), on.into())).collect();
+    let mut agreed: serde_json::Map<String, Value> = LISTS
+        .into_iter()
+        .zip(lists)
+        .filter(|(_, on)| *on)
+        .map(|(key, on)| (key.to_owned(), on.into()))
+        .collect();
     if !uris.is_empty() {
-        agreed.insert("resourceSubscriptions".to_owned(), json!(uris.iter().map(|uri| &**uri).collect::<Vec<_>>()));
+        agreed.insert(
+            "resourceSubscriptions".to_owned(),
+            json!(uris.iter().map(|uri| &**uri).collect::<Vec<_>>()),
+        );
     }
     let params = tagged(id, &format!(r#""notifications":{}"#, Value::Object(agreed)));
     notification("notifications/subscriptions/acknowledged", Some(&params))
@@ -90,5 +115,7 @@ fn acknowledged(id: &RawValue, lists: [bool; 3], uris: &HashSet<Arc<str>>) -> St
 fn leave(gateway: &Gateway, view: &Arc<View>, request: &Request<'_>, listener: &Arc<str>) -> Leave {
     let (gateway, principal, agent) = (gateway.clone(), request.principal, view.agent().id);
     let listener = listener.clone();
-    Leave(Some(Box::new(move || gateway.end_session(&listener, &principal, Some(agent)))))
+    Leave(Some(Box::new(move || {
+        gateway.end_session(&listener, &principal, Some(agent))
+    })))
 }

@@ -57,8 +57,16 @@ impl List {
         let texts: Vec<&str> = match self {
             Self::Tools => view.tools().iter().map(|raw| raw.get()).collect(),
             Self::Prompts => view.prompts().iter().map(|item| item.definition.get()).collect(),
-            Self::Resources => view.resources().iter().map(|item| item.definition.get()).collect(),
-            Self::Templates => view.templates().iter().map(|item| item.definition.get()).collect(),
+            Self::Resources => view
+                .resources()
+                .iter()
+                .map(|item| item.definition.get())
+                .collect(),
+            Self::Templates => view
+                .templates()
+                .iter()
+                .map(|item| item.definition.get())
+                .collect(),
         };
         page(self.key(), &texts, cursor)
     }
@@ -70,7 +78,12 @@ pub(super) fn page(key: &str, items: &[&str], cursor: Option<&str>) -> Result<Bo
         Some(cursor) => opened(key, items.len(), cursor).ok_or_else(bad_cursor)?,
         None => 0,
     };
-    let size: usize = items.iter().skip(start).take(ITEMS).map(|item| item.len() + 1).sum();
+    let size: usize = items
+        .iter()
+        .skip(start)
+        .take(ITEMS)
+        .map(|item| item.len() + 1)
+        .sum();
     let mut out = String::with_capacity(size.min(2 * BYTES) + 64);
     out.push('{');
     push_text(&mut out, key);
@@ -121,14 +134,22 @@ mod tests {
     #[test]
     fn pages_cover_everything_once() {
         let items: Vec<String> = (0..2_500).map(|n| format!("{{\"n\":{n}}}")).collect();
-        let large: Vec<String> = (0..5).map(|n| format!("{{\"n\":{n},\"x\":\"{}\"}}", "y".repeat(600_000))).collect();
+        let large: Vec<String> = (0..5)
+            .map(|n| format!("{{\"n\":{n},\"x\":\"{}\"}}", "y".repeat(600_000)))
+            .collect();
         for (items, pages) in [(items, 3), (large, 5), (Vec::new(), 1)] {
             let items: Vec<&str> = items.iter().map(String::as_str).collect();
             let (mut cursor, mut seen, mut count) = (None::<String>, Vec::new(), 0);
             loop {
                 let raw = page("tools", &items, cursor.as_deref()).unwrap();
                 let value: Value = serde_json::from_str(raw.get()).unwrap();
-                seen.extend(value["tools"].as_array().unwrap().iter().map(|item| item["n"].as_u64().unwrap()));
+                seen.extend(
+                    value["tools"]
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .map(|item| item["n"].as_u64().unwrap()),
+                );
                 count += 1;
                 cursor = value["nextCursor"].as_str().map(str::to_owned);
                 if cursor.is_none() {

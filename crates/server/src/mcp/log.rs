@@ -141,7 +141,10 @@ pub(super) fn respond(reading: Reading) -> Response {
 pub(super) fn event_stream(body: Body) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/event-stream"),
+    );
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
@@ -156,7 +159,10 @@ fn read(reading: Reading) -> impl Stream<Item = Result<Bytes, Infallible>> {
     futures::stream::unfold(reading, |mut reading| async move {
         if let Some(resumable) = reading.resumable.as_mut().filter(|resumable| resumable.prime) {
             resumable.prime = false;
-            let prime = format!("id: {}-{}\nretry: 1000\ndata: \n\n", resumable.stream, reading.from);
+            let prime = format!(
+                "id: {}-{}\nretry: 1000\ndata: \n\n",
+                resumable.stream, reading.from
+            );
             return Some((Ok(Bytes::from(prime)), reading));
         }
         let next = tokio::time::timeout(ALIVE, wait(&reading.log, reading.from)).await;
@@ -174,7 +180,10 @@ fn read(reading: Reading) -> impl Stream<Item = Result<Bytes, Infallible>> {
             }
             Ok(Some((number, json))) => {
                 reading.from = number + 1;
-                let id = reading.resumable.as_ref().map(|r| format!("id: {}-{}\n", r.stream, reading.from));
+                let id = reading
+                    .resumable
+                    .as_ref()
+                    .map(|r| format!("id: {}-{}\n", r.stream, reading.from));
                 let mut out = Vec::with_capacity(json.len() + 48);
                 out.extend_from_slice(id.unwrap_or_default().as_bytes());
                 out.extend_from_slice(b"event: message\ndata: ");
@@ -207,7 +216,9 @@ mod tests {
     use super::{Log, Reading, Resumable, respond};
 
     async fn text(reading: Reading) -> String {
-        let body = axum::body::to_bytes(respond(reading).into_body(), 1 << 20).await.unwrap();
+        let body = axum::body::to_bytes(respond(reading).into_body(), 1 << 20)
+            .await
+            .unwrap();
         String::from_utf8(body.to_vec()).unwrap()
     }
 
@@ -218,13 +229,31 @@ mod tests {
         log.push("{\"b\":2}");
         log.close();
         log.push("{\"late\":3}");
-        let resumable = |prime| Some(Resumable { stream: 4, prime, done: Box::new(|| {}) });
-        let whole = text(Reading { log: log.clone(), from: 0, resumable: resumable(true), guard: None }).await;
+        let resumable = |prime| {
+            Some(Resumable {
+                stream: 4,
+                prime,
+                done: Box::new(|| {}),
+            })
+        };
+        let whole = text(Reading {
+            log: log.clone(),
+            from: 0,
+            resumable: resumable(true),
+            guard: None,
+        })
+        .await;
         assert_eq!(
             whole,
             "id: 4-0\nretry: 1000\ndata: \n\nid: 4-1\nevent: message\ndata: {\"a\": 1}\n\nid: 4-2\nevent: message\ndata: {\"b\":2}\n\n"
         );
-        let again = text(Reading { log, from: 1, resumable: resumable(false), guard: None }).await;
+        let again = text(Reading {
+            log,
+            from: 1,
+            resumable: resumable(false),
+            guard: None,
+        })
+        .await;
         assert_eq!(again, "id: 4-2\nevent: message\ndata: {\"b\":2}\n\n");
     }
 }

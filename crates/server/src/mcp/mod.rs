@@ -71,9 +71,18 @@ impl FromRequestParts<AppState> for Guest {
             Place::operator(&principal)
         } else {
             let params = RawPathParams::from_request_parts(parts, state).await.ok();
-            let named = |key: &str| params.as_ref()?.iter().find(|(name, _)| *name == key).map(|(_, value)| value);
+            let named = |key: &str| {
+                params
+                    .as_ref()?
+                    .iter()
+                    .find(|(name, _)| *name == key)
+                    .map(|(_, value)| value)
+            };
             Place::of(&principal, named("agent"), named("connection"))
         };
-        Ok(Self { principal, place: place.map_err(Problem)? })
+        Ok(Self {
+            principal,
+            place: place.map_err(Problem)?,
+        })
     }
 }

@@ -26,7 +26,9 @@ pub(super) async fn serve(
     let (id, method, params) = match message {
         Message::Request { id, method, params } => (id, method, params),
         // This revision has none over HTTP; a stray one does no harm.
-        Message::Notification { .. } | Message::Response { .. } => return empty_response(StatusCode::ACCEPTED),
+        Message::Notification { .. } | Message::Response { .. } => {
+            return empty_response(StatusCode::ACCEPTED);
+        }
     };
     let (client, view) = match checked(state, guest, (headers, claimed), (&method, params)) {
         Ok(checked) => checked,
@@ -60,10 +62,16 @@ fn checked(
     (headers, claimed): (&HeaderMap, Claimed<'_>),
     (method, params): (&str, Option<&RawValue>),
 ) -> Result<(Client, Option<Arc<View>>), RpcError> {
-    let incomplete =
-        || RpcError::invalid("params._meta must carry io.modelcontextprotocol/protocolVersion and …/clientCapabilities");
+    let incomplete = || {
+        RpcError::invalid(
+            "params._meta must carry io.modelcontextprotocol/protocolVersion and …/clientCapabilities",
+        )
+    };
     let members = Members::of_params(params).ok_or_else(incomplete)?;
-    let meta = members.get("_meta").and_then(Members::read).ok_or_else(incomplete)?;
+    let meta = members
+        .get("_meta")
+        .and_then(Members::read)
+        .ok_or_else(incomplete)?;
     let introduced = introduced(&meta);
     let version = introduced.version.ok_or_else(incomplete)?;
     let said = match claimed {
@@ -73,7 +81,9 @@ fn checked(
         Claimed::Unknown(version) => version,
     };
     if said != version {
-        return Err(mismatch("the MCP-Protocol-Version header and the body name different versions"));
+        return Err(mismatch(
+            "the MCP-Protocol-Version header and the body name different versions",
+        ));
     }
     if version != MODERN {
         return Err(RpcError::unsupported(&version));
@@ -84,7 +94,10 @@ fn checked(
         return Ok((client, None));
     }
     // A view that is not there is told of later.
-    let view = guest.place.view_key(guest.principal).and_then(|key| state.gateway.view(&key).ok());
+    let view = guest
+        .place
+        .view_key(guest.principal)
+        .and_then(|key| state.gateway.view(&key).ok());
     if let (Some(view), Some(name)) = (&view, members.text("name")) {
         repeat_arguments(headers, &view.mirrored(&name), members.get("arguments"))?;
     }

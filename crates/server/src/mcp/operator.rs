@@ -20,7 +20,13 @@ pub(super) struct Catalogue(Arc<OnceLock<Vec<String>>>);
 impl Catalogue {
     /// A page of the tools.
     pub(super) fn page(&self, gateway: &Gateway, cursor: Option<&str>) -> Result<Box<RawValue>, RpcError> {
-        let all = self.0.get_or_init(|| gateway.registry().on(Surface::Mcp).map(|c| tool(c).to_string()).collect());
+        let all = self.0.get_or_init(|| {
+            gateway
+                .registry()
+                .on(Surface::Mcp)
+                .map(|c| tool(c).to_string())
+                .collect()
+        });
         let items: Vec<&str> = all.iter().map(String::as_str).collect();
         page("tools", &items, cursor)
     }
@@ -32,9 +38,15 @@ pub(super) async fn call(request: &Request<'_>) -> Result<Answer, RpcError> {
     let params = Members::of_params(request.params).ok_or_else(bad)?;
     let name = params.text("name").ok_or_else(bad)?;
     let gateway = &request.state.gateway;
-    let declared = gateway.registry().by_tool_name(&name).filter(|c| c.declaration.on(Surface::Mcp));
+    let declared = gateway
+        .registry()
+        .by_tool_name(&name)
+        .filter(|c| c.declaration.on(Surface::Mcp));
     let capability = declared.ok_or_else(|| {
-        RpcError::invalid(format!("unknown tool: {}", name.chars().take(128).collect::<String>()))
+        RpcError::invalid(format!(
+            "unknown tool: {}",
+            name.chars().take(128).collect::<String>()
+        ))
     })?;
     let input: Value = match params.get("arguments") {
         Some(raw) => serde_json::from_str(raw.get()).map_err(|_| bad())?,
@@ -54,7 +66,9 @@ pub(super) async fn call(request: &Request<'_>) -> Result<Answer, RpcError> {
 }
 
 fn told(output: Option<Value>) -> Value {
-    let Some(output) = output else { return json!({ "content": [{ "type": "text", "text": "done" }] }) };
+    let Some(output) = output else {
+        return json!({ "content": [{ "type": "text", "text": "done" }] });
+    };
     let text = output.to_string();
     if output.is_object() {
         json!({ "content": [{ "type": "text", "text": text }], "structuredContent": output })
@@ -82,7 +96,10 @@ fn tool(capability: &Capability) -> Value {
         "inputSchema": *capability.input,
         "annotations": { "readOnlyHint": read_only, "openWorldHint": false },
     });
-    let output = capability.output.as_ref().filter(|schema| schema.get("type").is_some_and(|kind| kind == "object"));
+    let output = capability
+        .output
+        .as_ref()
+        .filter(|schema| schema.get("type").is_some_and(|kind| kind == "object"));
     if let (Value::Object(tool), Some(output)) = (&mut tool, output) {
         tool.insert("outputSchema".to_owned(), (**output).clone());
     }

@@ -78,7 +78,9 @@ struct Entry {
 impl Parked {
     /// Lets a call wait; its id. Given back where too many wait already.
     pub(super) fn put(&self, owner: Principal, waiting: Waiting) -> Result<[u8; 16], Box<Waiting>> {
-        let Some(id) = random() else { return Err(Box::new(waiting)) };
+        let Some(id) = random() else {
+            return Err(Box::new(waiting));
+        };
         let (claim, claimed) = oneshot::channel();
         {
             let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
@@ -101,7 +103,10 @@ impl Parked {
     }
 
     fn remove(&self, id: [u8; 16]) -> Option<Entry> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner).remove(&id)
+        self.table
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&id)
     }
 }
 

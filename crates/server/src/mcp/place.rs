@@ -14,7 +14,11 @@ pub(super) enum Place {
 
 impl Place {
     /// The endpoint a path names, for this principal.
-    pub(super) fn of(principal: &Principal, agent: Option<&str>, connection: Option<&str>) -> Result<Self, Failure> {
+    pub(super) fn of(
+        principal: &Principal,
+        agent: Option<&str>,
+        connection: Option<&str>,
+    ) -> Result<Self, Failure> {
         let agent = match agent {
             Some(named) => agent_ref(named).ok_or_else(|| Failure::not_found("agent"))?,
             None if principal.bound_agent().is_some() => AgentRef::Bound,
@@ -36,15 +40,22 @@ impl Place {
             return Ok(Self::Operator);
         }
         let detail = "this endpoint is for administrators; an agent's key uses /mcp";
-        Err(Failure::new(FailureKind::Forbidden, "mcp.not_an_operator", detail))
+        Err(Failure::new(
+            FailureKind::Forbidden,
+            "mcp.not_an_operator",
+            detail,
+        ))
     }
 
     /// The view it shows to a principal.
     pub(super) fn view_key(&self, principal: Principal) -> Option<ViewKey> {
         match self {
-            Self::Agent(agent, scope) => {
-                Some(ViewKey { principal, agent: agent.clone(), scope: scope.clone(), channel: Channel::Mcp })
-            }
+            Self::Agent(agent, scope) => Some(ViewKey {
+                principal,
+                agent: agent.clone(),
+                scope: scope.clone(),
+                channel: Channel::Mcp,
+            }),
             Self::Operator => None,
         }
     }

@@ -14,7 +14,12 @@ use crate::problem::Problem;
 use crate::state::AppState;
 
 /// Answers a message.
-pub(super) async fn post(State(state): State<AppState>, guest: Guest, headers: HeaderMap, body: Bytes) -> Response {
+pub(super) async fn post(
+    State(state): State<AppState>,
+    guest: Guest,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     if !sends_json(&headers) {
         return with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE, Problem(not_json()));
     }
@@ -37,8 +42,12 @@ pub(super) async fn post(State(state): State<AppState>, guest: Guest, headers: H
 
 async fn one(state: &AppState, guest: &Guest, headers: &HeaderMap, message: Message<'_>) -> Response {
     let (method, params) = match &message {
-        Message::Request { method, params, .. } | Message::Notification { method, params } => (&**method, *params),
-        Message::Response { .. } => return legacy::serve(state, guest, (headers, Legacy::NEWEST), message).await,
+        Message::Request { method, params, .. } | Message::Notification { method, params } => {
+            (&**method, *params)
+        }
+        Message::Response { .. } => {
+            return legacy::serve(state, guest, (headers, Legacy::NEWEST), message).await;
+        }
     };
     let claimed = Claimed::by(headers);
     // Where the header says it, the metadata is looked at once, later.
@@ -63,16 +72,21 @@ fn era(claimed: Claimed<'_>, method: &str, introduces: bool) -> Result<Era, RpcE
         (_, true) => Ok(Era::Modern),
         (Claimed::Legacy(version), false) => Ok(Era::Legacy(version)),
         (Claimed::Nothing, false) => Ok(Era::Legacy(Legacy::WITHOUT_HEADER)),
-        (Claimed::Modern | Claimed::Unknown(_), false) if method == "initialize" => Ok(Era::Legacy(Legacy::NEWEST)),
+        (Claimed::Modern | Claimed::Unknown(_), false) if method == "initialize" => {
+            Ok(Era::Legacy(Legacy::NEWEST))
+        }
         (Claimed::Modern, false) => Ok(Era::Modern),
         (Claimed::Unknown(version), false) => Err(RpcError::unsupported(version)),
     }
 }
 
 fn introduces(params: Option<&serde_json::value::RawValue>) -> bool {
-    let Some(params) = params.filter(|raw| raw.get().contains("protocolVersion")) else { return false };
+    let Some(params) = params.filter(|raw| raw.get().contains("protocolVersion")) else {
+        return false;
+    };
     let meta = Members::read(params).and_then(|members| members.get("_meta"));
-    meta.and_then(Members::read).is_some_and(|meta| meta.get("io.modelcontextprotocol/protocolVersion").is_some())
+    meta.and_then(Members::read)
+        .is_some_and(|meta| meta.get("io.modelcontextprotocol/protocolVersion").is_some())
 }
 
 fn unreadable(bad: BadMessage) -> Response {
@@ -80,7 +94,10 @@ fn unreadable(bad: BadMessage) -> Response {
         BadMessage::Json => codes::PARSE,
         BadMessage::Shape => codes::INVALID_REQUEST,
     };
-    json_response(StatusCode::BAD_REQUEST, RpcError::new(code, bad.to_string()).write(None))
+    json_response(
+        StatusCode::BAD_REQUEST,
+        RpcError::new(code, bad.to_string()).write(None),
+    )
 }
 
 /// A problem under another status than its kind's.

@@ -47,7 +47,11 @@ pub(super) async fn ask(talk: &Talk, required: &RawValue, log: &Log) -> Result<E
     if let Some(state) = members.get("requestState") {
         extras.push(("requestState".into(), Arc::from(state.to_owned())));
     }
-    if extras.is_empty() { Err(UNREADABLE) } else { Ok(extras) }
+    if extras.is_empty() {
+        Err(UNREADABLE)
+    } else {
+        Ok(extras)
+    }
 }
 
 fn send(talk: &Talk, (key, request): (&str, &RawValue), log: &Log) -> Result<Waiting, &'static str> {
@@ -61,7 +65,11 @@ fn send(talk: &Talk, (key, request): (&str, &RawValue), log: &Log) -> Result<Wai
     // The receiver is gone only when nobody waits any more.
     let responder = Box::new(move |outcome| drop(answer.send(outcome)));
     let params = params.map(|params| with_id(params, &method));
-    let wish = Wish { method: method.into_owned(), params, responder };
+    let wish = Wish {
+        method: method.into_owned(),
+        params,
+        responder,
+    };
     let session = talk.client.session.as_ref().ok_or(CANNOT)?;
     let (text, number) = session.ask(wish).ok_or(TOO_MANY)?;
     log.push(&text);
@@ -73,25 +81,33 @@ fn with_id(params: &RawValue, method: &str) -> Box<RawValue> {
     let members = Members::read(params).unwrap_or_default();
     let by_url = method == "elicitation/create" && members.text("mode").as_deref() == Some("url");
     let id = Sessions::new_id().filter(|_| by_url && members.get("elicitationId").is_none());
-    let rest = params.get().strip_prefix('{').filter(|_| members.iter().next().is_some());
+    let rest = params
+        .get()
+        .strip_prefix('{')
+        .filter(|_| members.iter().next().is_some());
     match id.zip(rest) {
-        Some((id, rest)) => {
-            RawValue::from_string(format!(r#"{{"elicitationId":"{id}",{rest}"#)).unwrap_or_else(|_| params.to_owned())
-        }
+        Some((id, rest)) => RawValue::from_string(format!(r#"{{"elicitationId":"{id}",{rest}"#))
+            .unwrap_or_else(|_| params.to_owned()),
         None => params.to_owned(),
     }
 }
 
 async fn collect(talk: &Talk, waiting: Vec<Waiting>) -> Result<Box<RawValue>, &'static str> {
     let numbers: Vec<u64> = waiting.iter().map(|(_, number, _)| *number).collect();
-    let all = join_all(waiting.into_iter().map(|(key, _, answer)| async { (key, answer.await) }));
+    let all = join_all(
+        waiting
+            .into_iter()
+            .map(|(key, _, answer)| async { (key, answer.await) }),
+    );
     let answers = tokio::time::timeout(PATIENCE, all).await;
     if let Some(session) = &talk.client.session {
         numbers.into_iter().for_each(|number| session.forget(number));
     }
     let mut out = String::from("{");
     for (key, answer) in answers.map_err(|_| NO_ANSWER)? {
-        let Ok(Ok(answer)) = answer else { return Err(NO_ANSWER) };
+        let Ok(Ok(answer)) = answer else {
+            return Err(NO_ANSWER);
+        };
         if out.len() > 1 {
             out.push(',');
         }

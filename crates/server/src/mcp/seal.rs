@@ -69,10 +69,16 @@ impl Seal {
         let text = state.strip_prefix(PREFIX).ok_or(BadState)?;
         let sealed = URL_SAFE_NO_PAD.decode(text).map_err(|_| BadState)?;
         let (claims, mac) = sealed.split_at_checked(CLAIMS).ok_or(BadState)?;
-        self.mac(claims, bound).ok_or(BadState)?.verify_slice(mac).map_err(|_| BadState)?;
+        self.mac(claims, bound)
+            .ok_or(BadState)?
+            .verify_slice(mac)
+            .map_err(|_| BadState)?;
         let (kind, rest) = claims.split_first().ok_or(BadState)?;
         let (id, expires) = rest.split_first_chunk::<16>().ok_or(BadState)?;
-        let expires = expires.first_chunk::<8>().map(|bytes| u64::from_be_bytes(*bytes)).ok_or(BadState)?;
+        let expires = expires
+            .first_chunk::<8>()
+            .map(|bytes| u64::from_be_bytes(*bytes))
+            .ok_or(BadState)?;
         if expires <= now {
             return Err(BadState);
         }
@@ -102,9 +108,17 @@ mod tests {
         let refers = Refers::Approval([7; 16]);
         let state = seal.seal(refers, 100, b"me and this request").unwrap();
         assert_eq!(seal.open(&state, 99, b"me and this request"), Ok(refers));
-        assert_eq!(seal.open(&state, 100, b"me and this request"), Err(BadState), "over");
+        assert_eq!(
+            seal.open(&state, 100, b"me and this request"),
+            Err(BadState),
+            "over"
+        );
         assert_eq!(seal.open(&state, 99, b"another"), Err(BadState), "another's");
-        assert_eq!(Seal::default().open(&state, 99, b"me and this request"), Err(BadState), "another key");
+        assert_eq!(
+            Seal::default().open(&state, 99, b"me and this request"),
+            Err(BadState),
+            "another key"
+        );
         let tampered = state.replacen("sb1.A", "sb1.B", 1);
         assert_ne!(tampered, state);
         for bad in [&*tampered, "sb1.", "sb1.AAAA", "", "x"] {

@@ -59,7 +59,9 @@ impl<'a> Request<'a> {
         };
         match served {
             Ok(Served::Response(response)) => response,
-            Ok(Served::Answer(answer, hints)) => json_response(answer.status(era), answer.write(id, era, hints)),
+            Ok(Served::Answer(answer, hints)) => {
+                json_response(answer.status(era), answer.write(id, era, hints))
+            }
             Err(error) => json_response(error.status(era), error.write(Some(id))),
         }
     }
@@ -80,7 +82,9 @@ impl<'a> Request<'a> {
     async fn operator_answer(&self) -> Result<Served, RpcError> {
         match (self.method, self.client.era) {
             ("tools/list", _) => {
-                let page = self.operator.page(&self.state.gateway, self.cursor()?.as_deref())?;
+                let page = self
+                    .operator
+                    .page(&self.state.gateway, self.cursor()?.as_deref())?;
                 Ok(Served::Answer(Answer::Result(page), Hints::Cache(LIST_TTL)))
             }
             ("tools/call", _) => Ok(plain(operator::call(self).await?)),
@@ -113,7 +117,8 @@ impl<'a> Request<'a> {
                 if let (Some(session), Some(uri)) = (&self.client.session, params.text("uri")) {
                     session.unsubscribe(&uri);
                 }
-                self.talk(view, |params| resource("resources/unsubscribe", params)).await
+                self.talk(view, |params| resource("resources/unsubscribe", params))
+                    .await
             }
             (method, _) => Err(RpcError::no_method(method)),
         }
@@ -125,9 +130,20 @@ impl<'a> Request<'a> {
         read: impl FnOnce(&Members<'_>) -> Option<Ask>,
     ) -> Result<Served, RpcError> {
         let params = self.members()?;
-        let bad = || RpcError::invalid(format!("the params of {} are not what the protocol says", self.method));
+        let bad = || {
+            RpcError::invalid(format!(
+                "the params of {} are not what the protocol says",
+                self.method
+            ))
+        };
         let ask = read(&params).ok_or_else(bad)?;
-        let (era, brings) = (self.client.era, params.get("requestState").or(params.get("inputResponses")).is_some());
+        let (era, brings) = (
+            self.client.era,
+            params
+                .get("requestState")
+                .or(params.get("inputResponses"))
+                .is_some(),
+        );
         let talk = Talk {
             state: self.state.clone(),
             principal: self.principal,
@@ -151,15 +167,21 @@ impl<'a> Request<'a> {
 
     async fn subscribe(self, view: Arc<View>) -> Result<Served, RpcError> {
         let params = self.members()?;
-        let uri: Arc<str> = params.text("uri").map(Arc::from).ok_or_else(|| RpcError::invalid("params.uri is missing"))?;
+        let uri: Arc<str> = params
+            .text("uri")
+            .map(Arc::from)
+            .ok_or_else(|| RpcError::invalid("params.uri is missing"))?;
         let session = self.client.session.clone();
         let Some(session) = session else {
-            return Err(RpcError::invalid("subscribing needs a session: send the Mcp-Session-Id that initialize gave"));
+            return Err(RpcError::invalid(
+                "subscribing needs a session: send the Mcp-Session-Id that initialize gave",
+            ));
         };
         if !session.subscribe(&uri) {
             return Err(RpcError::invalid("too many subscriptions in one session"));
         }
-        self.talk(view, |params| resource("resources/subscribe", params)).await
+        self.talk(view, |params| resource("resources/subscribe", params))
+            .await
     }
 
     fn set_level(&self) -> Result<Served, RpcError> {
@@ -173,7 +195,8 @@ impl<'a> Request<'a> {
     }
 
     fn members(&self) -> Result<Members<'a>, RpcError> {
-        Members::of_params(self.params).ok_or_else(|| RpcError::invalid("params must be an object that repeats no key"))
+        Members::of_params(self.params)
+            .ok_or_else(|| RpcError::invalid("params must be an object that repeats no key"))
     }
 
     fn cursor(&self) -> Result<Option<String>, RpcError> {
@@ -201,21 +224,36 @@ fn content(params: &Members<'_>) -> Box<RawValue> {
 
 fn tool(params: &Members<'_>) -> Option<Ask> {
     let name = Arc::from(params.text("name")?);
-    Some(Ask::Tool { name, arguments: params.get("arguments").map(ToOwned::to_owned) })
+    Some(Ask::Tool {
+        name,
+        arguments: params.get("arguments").map(ToOwned::to_owned),
+    })
 }
 
 fn prompt(params: &Members<'_>) -> Option<Ask> {
     let subject = Arc::from(params.text("name")?);
-    Some(Ask::Context { method: "prompts/get", subject, params: content(params) })
+    Some(Ask::Context {
+        method: "prompts/get",
+        subject,
+        params: content(params),
+    })
 }
 
 fn resource(method: &'static str, params: &Members<'_>) -> Option<Ask> {
     let subject = Arc::from(params.text("uri")?);
-    Some(Ask::Context { method, subject, params: content(params) })
+    Some(Ask::Context {
+        method,
+        subject,
+        params: content(params),
+    })
 }
 
 fn completion(params: &Members<'_>) -> Option<Ask> {
     let reference = Members::read(params.get("ref")?)?;
     let subject = reference.text("name").or_else(|| reference.text("uri"))?;
-    Some(Ask::Context { method: "completion/complete", subject: Arc::from(subject), params: content(params) })
+    Some(Ask::Context {
+        method: "completion/complete",
+        subject: Arc::from(subject),
+        params: content(params),
+    })
 }

@@ -87,7 +87,15 @@ pub(super) struct Opening {
 
 impl Session {
     pub(super) fn new(opening: Opening, ended: CancellationToken) -> Self {
-        let Opening { id, owner, place, agent, version, can, context } = opening;
+        let Opening {
+            id,
+            owner,
+            place,
+            agent,
+            version,
+            can,
+            context,
+        } = opening;
         Self {
             id,
             owner,
@@ -116,7 +124,9 @@ impl Session {
         if self.busy.load(Ordering::Relaxed) > 0 {
             return Duration::ZERO;
         }
-        self.started.elapsed().saturating_sub(Duration::from_millis(self.seen.load(Ordering::Relaxed)))
+        self.started
+            .elapsed()
+            .saturating_sub(Duration::from_millis(self.seen.load(Ordering::Relaxed)))
     }
 
     /// Keeps it from being idle while the token lives.
@@ -137,7 +147,11 @@ impl Session {
     pub(super) fn run(self: &Arc<Self>, id: &RawValue) -> Running {
         let token = self.ended.child_token();
         self.lock().running.insert(id.get().into(), token.clone());
-        Running { busy: self.occupy(), id: id.get().into(), token }
+        Running {
+            busy: self.occupy(),
+            id: id.get().into(),
+            token,
+        }
     }
 
     /// Cancels a request by its id.
@@ -151,7 +165,11 @@ impl Session {
     /// Makes an upstream's request one to the client. The text to send, and its number.
     pub(super) fn ask(&self, wish: Wish) -> Option<(String, u64)> {
         let number = self.next_number();
-        let Wish { method, params, responder } = wish;
+        let Wish {
+            method,
+            params,
+            responder,
+        } = wish;
         {
             let mut state = self.lock();
             if state.asked.len() >= ASKED {
@@ -171,7 +189,11 @@ impl Session {
 
     /// Takes the client's answer to an upstream's request. Answers to nothing are ignored.
     pub(super) fn answered(&self, id: &RawValue, answer: Result<Box<RawValue>, PeerError>) {
-        let number = id.get().trim_matches('"').strip_prefix("sb-").and_then(|number| number.parse().ok());
+        let number = id
+            .get()
+            .trim_matches('"')
+            .strip_prefix("sb-")
+            .and_then(|number| number.parse().ok());
         let responder = number.and_then(|number: u64| self.lock().asked.remove(&number));
         if let Some(responder) = responder {
             responder(answer);
@@ -255,13 +277,21 @@ impl Session {
         while state.streams.len() >= STREAMS || (total(&state) > STREAM_BYTES && !state.streams.is_empty()) {
             state.streams.pop_front();
         }
-        state.streams.push_back(Kept { stream, log: log.clone(), since: Instant::now() });
+        state.streams.push_back(Kept {
+            stream,
+            log: log.clone(),
+            since: Instant::now(),
+        });
         stream
     }
 
     /// The stream with this number.
     pub(super) fn kept(&self, stream: u64) -> Option<Arc<Log>> {
-        self.lock().streams.iter().find(|kept| kept.stream == stream).map(|kept| kept.log.clone())
+        self.lock()
+            .streams
+            .iter()
+            .find(|kept| kept.stream == stream)
+            .map(|kept| kept.log.clone())
     }
 
     /// Everything of this stream was sent.

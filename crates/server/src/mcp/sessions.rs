@@ -69,13 +69,22 @@ impl Sessions {
             let mut table = self.inner.table.write().unwrap_or_else(PoisonError::into_inner);
             let mut gone: Vec<Arc<Session>> = Vec::new();
             if table.len() >= TOTAL || table.len().is_multiple_of(64) {
-                gone.extend(table.extract_if(|_, session| session.idle() > IDLE).map(|(_, session)| session));
+                gone.extend(
+                    table
+                        .extract_if(|_, session| session.idle() > IDLE)
+                        .map(|(_, session)| session),
+                );
             }
-            let theirs = table.values().filter(|other| other.owner == session.owner).count();
+            let theirs = table
+                .values()
+                .filter(|other| other.owner == session.owner)
+                .count();
             if theirs >= PER_PRINCIPAL || table.len() >= TOTAL {
                 let yields = table
                     .values()
-                    .filter(|other| (theirs < PER_PRINCIPAL || other.owner == session.owner) && other.idle() > YIELDS)
+                    .filter(|other| {
+                        (theirs < PER_PRINCIPAL || other.owner == session.owner) && other.idle() > YIELDS
+                    })
                     .max_by_key(|other| other.idle())
                     .map(|other| other.id.clone());
                 let id = yields.ok_or(NoSession::Full)?;
@@ -89,8 +98,19 @@ impl Sessions {
     }
 
     /// The session with this id, if it is this principal's at this endpoint. Another's does not exist for them.
-    pub(super) fn find(&self, gateway: &Gateway, id: &str, who: (&Principal, &Place)) -> Option<Arc<Session>> {
-        let found = self.inner.table.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()?;
+    pub(super) fn find(
+        &self,
+        gateway: &Gateway,
+        id: &str,
+        who: (&Principal, &Place),
+    ) -> Option<Arc<Session>> {
+        let found = self
+            .inner
+            .table
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(id)
+            .cloned()?;
         if found.owner != *who.0 || found.place != *who.1 {
             return None;
         }
@@ -104,7 +124,12 @@ impl Sessions {
 
     /// Ends a session.
     pub(super) fn end(&self, gateway: &Gateway, session: &Session) {
-        let removed = self.inner.table.write().unwrap_or_else(PoisonError::into_inner).remove(&session.id);
+        let removed = self
+            .inner
+            .table
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&session.id);
         if removed.is_some() {
             ended(gateway, session);
         }

@@ -21,25 +21,43 @@ const LAST_EVENT: &str = "last-event-id";
 /// Opens the stream of a session, or resumes one that broke.
 pub(super) async fn get(State(state): State<AppState>, guest: Guest, headers: HeaderMap) -> Response {
     if !accepts(&headers, &["text/event-stream"]) {
-        return with_status(StatusCode::NOT_ACCEPTABLE, Problem(not_acceptable("text/event-stream")));
+        return with_status(
+            StatusCode::NOT_ACCEPTABLE,
+            Problem(not_acceptable("text/event-stream")),
+        );
     }
     let session = match found(&state, &guest, &headers) {
         Ok(session) => session,
         Err(response) => return *response,
     };
     if let Some(last) = headers.get(LAST_EVENT) {
-        let resumed = last.to_str().ok().and_then(place).and_then(|(stream, from)| Some((stream, from, session.kept(stream)?)));
+        let resumed = last
+            .to_str()
+            .ok()
+            .and_then(place)
+            .and_then(|(stream, from)| Some((stream, from, session.kept(stream)?)));
         if let Some((stream, from, log)) = resumed {
             let (of, busy) = (session.clone(), session.occupy());
             let done = Box::new(move || {
                 of.sent(stream);
                 drop(busy);
             });
-            let resumable = Some(Resumable { stream, prime: false, done });
-            return log::respond(Reading { log, from, resumable, guard: None });
+            let resumable = Some(Resumable {
+                stream,
+                prime: false,
+                done,
+            });
+            return log::respond(Reading {
+                log,
+                from,
+                resumable,
+                guard: None,
+            });
         }
     }
-    let Some(key) = guest.place.view_key(guest.principal) else { return no_stream() };
+    let Some(key) = guest.place.view_key(guest.principal) else {
+        return no_stream();
+    };
     let changes = state.gateway.changes();
     let now = match state.gateway.view(&key) {
         Ok(view) => view.marks(),
@@ -88,7 +106,9 @@ fn no_stream() -> Response {
     let detail = "GET and DELETE are for sessions: send the Mcp-Session-Id that initialize gave";
     let failure = Failure::new(FailureKind::Malformed, "mcp.session_required", detail);
     let mut response = with_status(StatusCode::METHOD_NOT_ALLOWED, Problem(failure));
-    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+    response
+        .headers_mut()
+        .insert(header::ALLOW, HeaderValue::from_static("POST"));
     response
 }
 

@@ -54,7 +54,11 @@ pub(super) enum React {
 impl Talk {
     /// Starts the call.
     pub(super) fn start(&self, extras: super::flight::Extras) -> Flight {
-        let start = Start { ask: self.ask.clone(), extras, after: None };
+        let start = Start {
+            ask: self.ask.clone(),
+            extras,
+            after: None,
+        };
         Flight::start(&self.state.gateway, &self.view, &self.client, start)
     }
 
@@ -84,7 +88,11 @@ impl Talk {
     }
 
     fn write(&self, answer: &Answer) -> String {
-        let hints = if self.ask.method() == "resources/read" { Hints::Cache(0) } else { Hints::Kind };
+        let hints = if self.ask.method() == "resources/read" {
+            Hints::Cache(0)
+        } else {
+            Hints::Kind
+        };
         answer.write(&self.id, self.client.era, hints)
     }
 
@@ -93,7 +101,10 @@ impl Talk {
             Step::Done(reply) => self.conclude(reply),
             Step::Heard(Heard::Note(note)) => React::Say(note),
             Step::Heard(Heard::Wish(wish)) => self.wished(wish),
-            Step::Over => React::Ended(Answer::Error(RpcError::new(codes::INTERNAL, "the call is over already"))),
+            Step::Over => React::Ended(Answer::Error(RpcError::new(
+                codes::INTERNAL,
+                "the call is over already",
+            ))),
         }
     }
 
@@ -131,12 +142,28 @@ impl Talk {
                 let prime = session.version >= Legacy::V2025_11_25;
                 let done = Box::new(move || of.sent(stream));
                 let resumable = Some(Resumable { stream, prime, done });
-                (running.token.clone(), Reading { log: log.clone(), from: 0, resumable, guard: None })
+                (
+                    running.token.clone(),
+                    Reading {
+                        log: log.clone(),
+                        from: 0,
+                        resumable,
+                        guard: None,
+                    },
+                )
             }
             _ => {
                 let cancel = CancellationToken::new();
                 let guard = Some(cancel.clone().drop_guard());
-                (cancel, Reading { log: log.clone(), from: 0, resumable: None, guard })
+                (
+                    cancel,
+                    Reading {
+                        log: log.clone(),
+                        from: 0,
+                        resumable: None,
+                        guard,
+                    },
+                )
             }
         };
         let drive = async move {
@@ -167,7 +194,11 @@ impl Talk {
                 React::Rounds(required) => {
                     rounds += 1;
                     let extras = async {
-                        if rounds > ROUNDS { Err(rounds::TOO_MANY) } else { rounds::ask(self, &required, log).await }
+                        if rounds > ROUNDS {
+                            Err(rounds::TOO_MANY)
+                        } else {
+                            rounds::ask(self, &required, log).await
+                        }
                     };
                     let extras = tokio::select! {
                         extras = extras => extras,
@@ -182,7 +213,9 @@ impl Talk {
                     }
                 }
             }
-            let Some(step) = next(&mut flight, Some(cancel)).await else { break };
+            let Some(step) = next(&mut flight, Some(cancel)).await else {
+                break;
+            };
             react = self.react(step);
         }
         if let Some(session) = &self.client.session {
@@ -200,7 +233,9 @@ impl Talk {
 
 /// The next step; none when the call was cancelled.
 async fn next(flight: &mut Flight, cancel: Option<&CancellationToken>) -> Option<Step> {
-    let Some(cancel) = cancel else { return Some(flight.next().await) };
+    let Some(cancel) = cancel else {
+        return Some(flight.next().await);
+    };
     tokio::select! {
         biased;
         () = cancel.cancelled() => None,

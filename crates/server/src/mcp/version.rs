@@ -21,7 +21,12 @@ pub(super) enum Legacy {
 }
 
 impl Legacy {
-    const ALL: [Self; 4] = [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25];
+    const ALL: [Self; 4] = [
+        Self::V2024_11_05,
+        Self::V2025_03_26,
+        Self::V2025_06_18,
+        Self::V2025_11_25,
+    ];
     /// What is offered to a client that asks for one we do not know.
     pub(super) const NEWEST: Self = Self::V2025_11_25;
     /// What a request without the header speaks (2025-06-18, transports).
@@ -56,7 +61,9 @@ pub(super) enum Claimed<'a> {
 
 impl<'a> Claimed<'a> {
     pub(super) fn by(headers: &'a HeaderMap) -> Self {
-        let Some(value) = headers.get(HEADER) else { return Self::Nothing };
+        let Some(value) = headers.get(HEADER) else {
+            return Self::Nothing;
+        };
         let text = value.to_str().unwrap_or_default().trim();
         match Legacy::named(text) {
             Some(version) => Self::Legacy(version),

@@ -26,8 +26,11 @@ use crate::state::AppState;
 /// How often a silent stream says that it is alive.
 const ALIVE: Duration = Duration::from_secs(15);
 /// The notifications of the three lists.
-const LISTS: [&str; 3] =
-    ["notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed"];
+const LISTS: [&str; 3] = [
+    "notifications/tools/list_changed",
+    "notifications/prompts/list_changed",
+    "notifications/resources/list_changed",
+];
 
 /// What a stream tells of.
 pub(super) enum Wants {
@@ -84,9 +87,26 @@ pub(super) struct Opening {
 
 /// A response that tells of changes until one side ends it.
 pub(super) fn respond(state: &AppState, opening: Opening) -> Response {
-    let Opening { key, marks, changes, wants, held, ended, first } = opening;
-    let mut watch =
-        Watch { state: state.clone(), key, wants, marks, changes, ended, ready: first.into_iter().collect(), over: false, _held: held };
+    let Opening {
+        key,
+        marks,
+        changes,
+        wants,
+        held,
+        ended,
+        first,
+    } = opening;
+    let mut watch = Watch {
+        state: state.clone(),
+        key,
+        wants,
+        marks,
+        changes,
+        ended,
+        ready: first.into_iter().collect(),
+        over: false,
+        _held: held,
+    };
     // What changed before this stream was opened.
     watch.look();
     let events = futures::stream::unfold(watch, |mut watch| async move {
@@ -137,7 +157,10 @@ impl Watch {
             Changed::Policy => self.look()?,
             Changed::Resource { connection, uri } => {
                 let view = self.view()?;
-                let readable = view.snapshot().context(*connection).is_some_and(|access| access.resources);
+                let readable = view
+                    .snapshot()
+                    .context(*connection)
+                    .is_some_and(|access| access.resources);
                 if readable && self.wants_uri(uri) {
                     let mut params = String::from(r#""uri":"#);
                     push_text(&mut params, uri);
@@ -180,7 +203,10 @@ impl Watch {
         if let Wants::Session(session) = &self.wants
             && session.announce(id)
         {
-            self.tell("notifications/elicitation/complete", &format!(r#""elicitationId":"{id}""#));
+            self.tell(
+                "notifications/elicitation/complete",
+                &format!(r#""elicitationId":"{id}""#),
+            );
         }
     }
 
@@ -202,5 +228,8 @@ impl Watch {
 /// Params that name the subscription they belong to (2026-07-28, subscriptions).
 pub(super) fn tagged(id: &RawValue, members: &str) -> String {
     let comma = if members.is_empty() { "" } else { "," };
-    format!(r#"{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}{comma}{members}}}"#, id.get())
+    format!(
+        r#"{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}{comma}{members}}}"#,
+        id.get()
+    )
 }

@@ -74,8 +74,14 @@ impl<'a> Message<'a> {
                 })
             }
             (None, Some(id)) => match (members.get("result"), members.get("error")) {
-                (Some(result), None) => Ok(Self::Response { id, answer: Ok(result) }),
-                (None, Some(error)) => Ok(Self::Response { id, answer: Err(error) }),
+                (Some(result), None) => Ok(Self::Response {
+                    id,
+                    answer: Ok(result),
+                }),
+                (None, Some(error)) => Ok(Self::Response {
+                    id,
+                    answer: Err(error),
+                }),
                 _ => Err(BadMessage::Shape),
             },
             (None, None) => Err(BadMessage::Shape),
@@ -106,7 +112,8 @@ pub(super) fn too_deep(text: &str) -> bool {
 }
 
 fn is_id(raw: &RawValue) -> bool {
-    raw.get().starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit())
+    raw.get()
+        .starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit())
 }
 
 /// A JSON string's text, without a copy where it has no escapes.
@@ -135,7 +142,10 @@ impl<'a> Members<'a> {
     }
 
     pub(super) fn get(&self, key: &str) -> Option<&'a RawValue> {
-        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| *value)
+        self.0
+            .iter()
+            .find(|(name, _)| name == key)
+            .map(|(_, value)| *value)
     }
 
     pub(super) fn text(&self, key: &str) -> Option<Cow<'a, str>> {
@@ -238,10 +248,19 @@ mod tests {
         };
         let cases = [
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "request 1 ping"),
-            (r#"{"jsonrpc":"2.0","id":"a\"b","method":"a\/b"}"#, r#"request "a\"b" a/b"#),
-            (r#"{"jsonrpc":"2.0","method":"notifications/x","params":{}}"#, "notification notifications/x"),
+            (
+                r#"{"jsonrpc":"2.0","id":"a\"b","method":"a\/b"}"#,
+                r#"request "a\"b" a/b"#,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"notifications/x","params":{}}"#,
+                "notification notifications/x",
+            ),
             (r#"{"jsonrpc":"2.0","id":-7,"result":{}}"#, "response -7 true"),
-            (r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":""}}"#, "response 7 false"),
+            (
+                r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":""}}"#,
+                "response 7 false",
+            ),
             (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, "shape"),
             (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, "shape"),
             (r#"{"jsonrpc":"2.0","id":1,"method":5}"#, "shape"),
@@ -262,7 +281,11 @@ mod tests {
     fn depth() {
         assert!(!too_deep(&format!("{}{}", "[".repeat(128), "]".repeat(128))));
         assert!(too_deep(&"[".repeat(129)));
-        assert!(!too_deep(&format!("\"{}\\\"{}\"", "[".repeat(200), "{".repeat(200))));
+        assert!(!too_deep(&format!(
+            "\"{}\\\"{}\"",
+            "[".repeat(200),
+            "{".repeat(200)
+        )));
         assert!(!too_deep(&"[]".repeat(500)));
     }
 }

@@ -13,7 +13,9 @@ const TOOL: &str = "shared__test_echo";
 async fn asking() -> (Fixture, House) {
     let fixture = Fixture::start().await.unwrap();
     let house = House::start(&[&fixture.url]).await;
-    let id: ConnectionId = house.connect(ConnectionOwner::Workspace, "shared", &fixture.url).await;
+    let id: ConnectionId = house
+        .connect(ConnectionOwner::Workspace, "shared", &fixture.url)
+        .await;
     house.grant(house.agent, id, "test_echo", Permission::Ask).await;
     (fixture, house)
 }
@@ -35,15 +37,24 @@ async fn a_plain_client_is_told_and_repeats_the_call() {
     assert_eq!(details["code"], "approval_required", "{told}");
     assert!(details["url"].as_str().unwrap().starts_with(&house.url), "{told}");
     let again = peer.tool(TOOL, json!({ "text": "hi" })).await.json();
-    assert_eq!(again["result"]["structuredContent"]["approval_id"], details["approval_id"], "asked once");
+    assert_eq!(
+        again["result"]["structuredContent"]["approval_id"], details["approval_id"],
+        "asked once"
+    );
 
     resolve(&house, details["approval_id"].as_str().unwrap()).await;
     let other = peer.tool(TOOL, json!({ "text": "other" })).await.json();
-    assert_eq!(other["result"]["structuredContent"]["code"], "approval_required", "only exactly this call: {other}");
+    assert_eq!(
+        other["result"]["structuredContent"]["code"], "approval_required",
+        "only exactly this call: {other}"
+    );
     let done = peer.tool(TOOL, json!({ "text": "hi" })).await.json();
     assert_ne!(done["result"]["isError"], true, "{done}");
     let spent = peer.tool(TOOL, json!({ "text": "hi" })).await.json();
-    assert_eq!(spent["result"]["structuredContent"]["code"], "approval_required", "once: {spent}");
+    assert_eq!(
+        spent["result"]["structuredContent"]["code"], "approval_required",
+        "once: {spent}"
+    );
 }
 
 #[tokio::test]
@@ -73,12 +84,22 @@ async fn a_client_that_shows_urls_is_sent_to_the_page_and_told_when_it_is_answer
 #[tokio::test]
 async fn a_modern_client_waits_in_its_next_request() {
     let (_fixture, house) = asking().await;
-    let modern = Modern::with(&format!("{}/mcp", house.url), &house.agent_key, json!({ "elicitation": { "url": {} } }));
+    let modern = Modern::with(
+        &format!("{}/mcp", house.url),
+        &house.agent_key,
+        json!({ "elicitation": { "url": {} } }),
+    );
     let told = modern.tool(TOOL, json!({ "text": "hi" })).await.json();
     assert_eq!(told["result"]["resultType"], "input_required", "{told}");
     let page = &told["result"]["inputRequests"]["approval"]["params"];
     assert_eq!(page["mode"], "url", "{told}");
-    let id: String = page["url"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    let id: String = page["url"]
+        .as_str()
+        .unwrap()
+        .rsplit('/')
+        .next()
+        .unwrap()
+        .to_owned();
     let retry = |action: &str| -> Value {
         json!({
             "name": TOOL, "arguments": { "text": "hi" }, "requestState": told["result"]["requestState"],
@@ -99,7 +120,14 @@ async fn a_modern_client_waits_in_its_next_request() {
 #[tokio::test]
 async fn a_modern_client_without_urls_is_told() {
     let (_fixture, house) = asking().await;
-    let modern = Modern::with(&format!("{}/mcp", house.url), &house.agent_key, json!({ "elicitation": {} }));
+    let modern = Modern::with(
+        &format!("{}/mcp", house.url),
+        &house.agent_key,
+        json!({ "elicitation": {} }),
+    );
     let told = modern.tool(TOOL, json!({})).await.json();
-    assert_eq!(told["result"]["structuredContent"]["code"], "approval_required", "{told}");
+    assert_eq!(
+        told["result"]["structuredContent"]["code"], "approval_required",
+        "{told}"
+    );
 }

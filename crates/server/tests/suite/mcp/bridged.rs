@@ -26,7 +26,9 @@ async fn asking() -> Scripted {
         let ask = json!({ "jsonrpc": "2.0", "id": 900, "method": "elicitation/create", "params": form });
         let content = json!([{ "type": "text", "text": "told" }]);
         let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "content": content } });
-        Reply::events([&ask]).then(Step::Until(fresh)).then(Step::event(&answer))
+        Reply::events([&ask])
+            .then(Step::Until(fresh))
+            .then(Step::event(&answer))
     })
     .await
     .unwrap()
@@ -46,36 +48,65 @@ fn retry(state: &Value, arguments: Value, responses: Value) -> Value {
 async fn the_call_waits_for_the_clients_next_request() {
     let upstream = asking().await;
     let house = House::start(&[upstream.url()]).await;
-    house.connect(ConnectionOwner::Agent(house.agent), "own", upstream.url()).await;
+    house
+        .connect(ConnectionOwner::Agent(house.agent), "own", upstream.url())
+        .await;
     let url = format!("{}/mcp/default/own", house.url);
     let modern = Modern::with(&url, &house.agent_key, json!({ "elicitation": {} }));
     let required = first(&modern).await;
-    assert_eq!(required["inputRequests"]["r1"]["method"], "elicitation/create", "{required}");
+    assert_eq!(
+        required["inputRequests"]["r1"]["method"], "elicitation/create",
+        "{required}"
+    );
     assert_eq!(required["inputRequests"]["r1"]["params"]["message"], "Who?");
     let state = &required["requestState"];
     let said = json!({ "r1": { "action": "accept", "content": { "name": "Ada" } } });
 
     // Bound to who asked, where, and what.
     let other = house.make_agent("other").await;
-    let stranger = Modern::with(&format!("{}/mcp/default/own", house.url), &house.admin, json!({ "elicitation": {} }));
-    let refused = stranger.call("tools/call", retry(state, json!({ "a": 1 }), said.clone())).await.json();
+    let stranger = Modern::with(
+        &format!("{}/mcp/default/own", house.url),
+        &house.admin,
+        json!({ "elicitation": {} }),
+    );
+    let refused = stranger
+        .call("tools/call", retry(state, json!({ "a": 1 }), said.clone()))
+        .await
+        .json();
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
-    let refused = modern.call("tools/call", retry(state, json!({ "a": 2 }), said.clone())).await.json();
+    let refused = modern
+        .call("tools/call", retry(state, json!({ "a": 2 }), said.clone()))
+        .await
+        .json();
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
     drop(other);
 
     // What is missing is asked for again; the old state is spent.
-    let again = modern.call("tools/call", retry(state, json!({ "a": 1 }), json!({}))).await.json();
+    let again = modern
+        .call("tools/call", retry(state, json!({ "a": 1 }), json!({})))
+        .await
+        .json();
     assert_eq!(again["result"]["resultType"], "input_required", "{again}");
-    let spent = modern.call("tools/call", retry(state, json!({ "a": 1 }), said.clone())).await.json();
+    let spent = modern
+        .call("tools/call", retry(state, json!({ "a": 1 }), said.clone()))
+        .await
+        .json();
     assert_eq!(spent["error"]["code"], -32602, "{spent}");
     let state = &again["result"]["requestState"];
-    let done = modern.call("tools/call", retry(state, json!({ "a": 1 }), said.clone())).await.json();
+    let done = modern
+        .call("tools/call", retry(state, json!({ "a": 1 }), said.clone()))
+        .await
+        .json();
     assert_eq!(done["result"]["content"][0]["text"], "told", "{done}");
     assert_eq!(done["result"]["resultType"], "complete");
     let calls = upstream.received_of("tools/call");
     assert_eq!(calls.len(), 1, "the call was made once");
-    let told: Vec<Value> = upstream.received().iter().map(|r| r.json()).filter(|m| m["id"] == 900).collect();
+    let told: Vec<Value> = upstream
+        .received()
+        .iter()
+        .map(|r| r.json())
+        .filter(|m| m["id"] == 900)
+        .collect();
     assert_eq!(told.len(), 1);
     assert_eq!(told[0]["result"]["content"]["name"], "Ada", "{told:?}");
 }
@@ -84,7 +115,9 @@ async fn the_call_waits_for_the_clients_next_request() {
 async fn a_client_that_cannot_be_asked_is_not() {
     let upstream = asking().await;
     let house = House::start(&[upstream.url()]).await;
-    house.connect(ConnectionOwner::Agent(house.agent), "own", upstream.url()).await;
+    house
+        .connect(ConnectionOwner::Agent(house.agent), "own", upstream.url())
+        .await;
     let modern = Modern::new(&format!("{}/mcp/default/own", house.url), &house.agent_key);
     let call = modern.tool("echo", json!({}));
     let refused = async {
@@ -101,4 +134,42 @@ async fn a_client_that_cannot_be_asked_is_not() {
         told = refused => told,
     };
     assert_eq!(told["error"]["code"], -32601, "{told}");
+}
+
+#[tokio::test]
+async fn urls_of_an_older_revision_become_input_that_is_required() {
+    let visited = std::sync::atomic::AtomicBool::new(false);
+    let upstream = Scripted::start(move |request| {
+        if request.rpc_method().as_deref() != Some("tools/call") {
+            return Reply::legacy(request);
+        }
+        if visited.swap(true, std::sync::atomic::Ordering::SeqCst) {
+            return Reply::result(request, json!({ "content": [] }));
+        }
+        let page = json!({ "mode": "url", "elicitationId": "e1", "url": "https://example.com/in", "message": "Sign in" });
+        let error = json!({ "code": -32042, "message": "sign in first", "data": { "elicitations": [page] } });
+        Reply::json(200, &json!({ "jsonrpc": "2.0", "id": request.json()["id"], "error": error }))
+    })
+    .await
+    .unwrap();
+    let house = House::start(&[upstream.url()]).await;
+    house
+        .connect(ConnectionOwner::Agent(house.agent), "own", upstream.url())
+        .await;
+    let url = format!("{}/mcp/default/own", house.url);
+    let modern = Modern::with(&url, &house.agent_key, json!({ "elicitation": { "url": {} } }));
+    let required = modern.tool("echo", json!({})).await.json()["result"].clone();
+    let page = &required["inputRequests"]["url0"];
+    assert_eq!(page["params"]["url"], "https://example.com/in", "{required}");
+    let said = json!({ "url0": { "action": "accept" } });
+    let done = modern
+        .call("tools/call", retry(&required["requestState"], json!({}), said))
+        .await
+        .json();
+    assert_eq!(done["result"]["resultType"], "complete", "{done}");
+    // The upstream, which knows nothing of it, is told nothing of it.
+    let calls = upstream.received_of("tools/call");
+    assert_eq!(calls.len(), 2);
+    assert_eq!(calls[1].json()["params"]["requestState"], Value::Null);
+    assert_eq!(calls[1].json()["params"]["inputResponses"], Value::Null);
 }

@@ -5,6 +5,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use testkit::fixture::Fixture;
 use testkit::house::House;
+use testkit::scripted::{Reply, Scripted};
 
 use super::peer::Peer;
 
@@ -25,7 +26,10 @@ async fn versions_are_agreed_on() {
         assert_eq!(result["serverInfo"]["name"], "switchboard");
         assert_eq!(result["capabilities"]["tools"]["listChanged"], true);
         let session = peer.session.unwrap();
-        assert!(session.len() >= 22 && session.bytes().all(|b| (0x21..0x7f).contains(&b)), "{session}");
+        assert!(
+            session.len() >= 22 && session.bytes().all(|b| (0x21..0x7f).contains(&b)),
+            "{session}"
+        );
     }
 }
 
@@ -54,7 +58,9 @@ async fn a_session_is_its_owners_at_its_endpoint_until_it_ends() {
 async fn clients_without_a_session_are_served() {
     let fixture = Fixture::start().await.unwrap();
     let house = House::start(&[&fixture.url]).await;
-    house.connect(ConnectionOwner::Agent(house.agent), "own", &fixture.url).await;
+    house
+        .connect(ConnectionOwner::Agent(house.agent), "own", &fixture.url)
+        .await;
     let peer = Peer::new(&format!("{}/mcp/default/own", house.url), &house.agent_key);
     for (method, params) in [
         ("ping", json!({})),
@@ -77,32 +83,68 @@ async fn clients_without_a_session_are_served() {
 async fn errors_are_the_protocols() {
     let house = House::start(&[]).await;
     let peer = Peer::begin(&format!("{}/mcp", house.url), &house.agent_key, json!({})).await;
-    let request = |method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params }).to_string();
-    let deep = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
+    let request = |method: &str, params: Value| {
+        json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params }).to_string()
+    };
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":{}1{}}}"#,
+        "[".repeat(200),
+        "]".repeat(200)
+    );
     let cases = [
         (request("unknown/method", json!({})), 200, -32601),
         (request("server/discover", json!({})), 200, -32601),
-        (request("tools/list", json!({ "cursor": "nonsense" })), 200, -32602),
+        (
+            request("tools/list", json!({ "cursor": "nonsense" })),
+            200,
+            -32602,
+        ),
         (request("tools/list", json!({ "cursor": 5 })), 200, -32602),
         (request("tools/call", json!({})), 200, -32602),
         (request("tools/call", json!([])), 200, -32602),
         (request("tools/call", json!({ "name": "nothing" })), 200, -32602),
         (request("prompts/get", json!({ "name": "nothing" })), 200, -32602),
-        (request("resources/read", json!({ "uri": "x://nothing" })), 200, -32002),
-        (request("logging/setLevel", json!({ "level": "loud" })), 200, -32602),
+        (
+            request("resources/read", json!({ "uri": "x://nothing" })),
+            200,
+            -32002,
+        ),
+        (
+            request("logging/setLevel", json!({ "level": "loud" })),
+            200,
+            -32602,
+        ),
         (request("initialize", json!({})), 200, -32602),
         ("nonsense".to_owned(), 400, -32700),
         (deep, 400, -32700),
-        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#.to_owned(), 400, -32600),
-        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#.to_owned(), 400, -32700),
+        (
+            r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#.to_owned(),
+            400,
+            -32600,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#.to_owned(),
+            400,
+            -32700,
+        ),
         ("[]".to_owned(), 400, -32600),
     ];
     for (body, status, code) in cases {
         let shown: String = body.chars().take(100).collect();
         let answer = peer.send(Method::POST, body, &[]).await;
-        assert_eq!((answer.status.as_u16(), answer.json()["error"]["code"].as_i64()), (status, Some(code)), "{shown}");
+        assert_eq!(
+            (answer.status.as_u16(), answer.json()["error"]["code"].as_i64()),
+            (status, Some(code)),
+            "{shown}"
+        );
     }
-    let version = peer.send(Method::POST, request("ping", json!({})), &[("mcp-protocol-version", "v9")]).await;
+    let version = peer
+        .send(
+            Method::POST,
+            request("ping", json!({})),
+            &[("mcp-protocol-version", "v9")],
+        )
+        .await;
     assert_eq!(version.status, StatusCode::BAD_REQUEST);
 }
 
@@ -119,13 +161,89 @@ async fn batches_are_of_one_revision() {
         { "jsonrpc": "2.0", "id": 4, "method": "initialize", "params": {} },
     ]);
     let answers = peer.post(&batch).await.json();
-    let ids: Vec<&Value> = answers.as_array().unwrap().iter().map(|answer| &answer["id"]).collect();
+    let ids: Vec<&Value> = answers
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|answer| &answer["id"])
+        .collect();
     assert_eq!(ids, [&json!(1), &json!("b"), &json!(3), &json!(4)]);
     assert!(answers[1]["result"]["tools"].is_array());
     assert_eq!(answers[2]["error"]["code"], -32601);
     assert_eq!(answers[3]["error"]["code"], -32600);
-    let silent = peer.post(&json!([{ "jsonrpc": "2.0", "method": "notifications/initialized" }])).await;
+    let silent = peer
+        .post(&json!([{ "jsonrpc": "2.0", "method": "notifications/initialized" }]))
+        .await;
     assert_eq!((silent.status, silent.body.len()), (StatusCode::ACCEPTED, 0));
     peer.initialize("2025-06-18", json!({})).await;
     assert_eq!(peer.post(&batch).await.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn sessions_are_bounded_per_key() {
+    let house = House::start(&[]).await;
+    let url = format!("{}/mcp", house.url);
+    let mut peers = Vec::new();
+    for _ in 0..256 {
+        peers.push(Peer::begin(&url, &house.agent_key, json!({})).await);
+    }
+    let mut one_more = Peer::new(&url, &house.agent_key);
+    assert_eq!(
+        one_more.initialize("2025-11-25", json!({})).await.status,
+        StatusCode::SERVICE_UNAVAILABLE
+    );
+    // Others are not in the way of each other, and who ends one may begin another.
+    let mut other = Peer::new(&format!("{url}/default"), &house.admin);
+    assert_eq!(
+        other.initialize("2025-11-25", json!({})).await.status,
+        StatusCode::OK
+    );
+    peers[0].send(Method::DELETE, String::new(), &[]).await;
+    assert_eq!(
+        one_more.initialize("2025-11-25", json!({})).await.status,
+        StatusCode::OK
+    );
+}
+
+#[tokio::test]
+async fn a_dead_upstream_is_in_nobodys_way() {
+    let alive = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let upstream = {
+        let alive = alive.clone();
+        Scripted::start(
+            move |request| match alive.load(std::sync::atomic::Ordering::SeqCst) {
+                true => Reply::legacy(request),
+                false => Reply::hang(),
+            },
+        )
+        .await
+        .unwrap()
+    };
+    let fixture = Fixture::start().await.unwrap();
+    let house = House::start(&[upstream.url(), &fixture.url]).await;
+    let owner = ConnectionOwner::Agent(house.agent);
+    house.connect(owner, "dead", upstream.url()).await;
+    house.connect(owner, "own", &fixture.url).await;
+    alive.store(false, std::sync::atomic::Ordering::SeqCst);
+    let peer = Peer::begin(&format!("{}/mcp", house.url), &house.agent_key, json!({})).await;
+    let hanging = peer.tool("dead__echo", json!({}));
+    let meanwhile = async {
+        let listed = peer.call("tools/list", json!({})).await.json();
+        let names: Vec<&str> = listed["result"]["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap())
+            .collect();
+        assert!(
+            names.contains(&"dead__echo") && names.contains(&"own__test_echo"),
+            "{names:?}"
+        );
+        let called = peer.tool("own__test_simple_text", json!({})).await.json();
+        assert_ne!(called["result"]["isError"], true, "{called}");
+    };
+    tokio::select! {
+        answer = hanging => panic!("a dead server answered: {answer:?}"),
+        () = meanwhile => {}
+    }
 }

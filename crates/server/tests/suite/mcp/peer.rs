@@ -20,7 +20,12 @@ pub(crate) struct Peer {
 impl Peer {
     /// One that has not said anything yet.
     pub(crate) fn new(url: &str, key: &str) -> Self {
-        Self { url: url.to_owned(), key: key.to_owned(), version: "2025-11-25".to_owned(), session: None }
+        Self {
+            url: url.to_owned(),
+            key: key.to_owned(),
+            version: "2025-11-25".to_owned(),
+            session: None,
+        }
     }
 
     /// One with a session.
@@ -28,7 +33,9 @@ impl Peer {
         let mut peer = Self::new(url, key);
         let answer = peer.initialize("2025-11-25", capabilities).await;
         assert_eq!(answer.status, StatusCode::OK, "{answer:?}");
-        let accepted = peer.post(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        let accepted = peer
+            .post(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+            .await;
         assert_eq!(accepted.status, StatusCode::ACCEPTED);
         peer
     }
@@ -47,11 +54,13 @@ impl Peer {
     }
 
     pub(crate) async fn call(&self, method: &str, params: Value) -> Answer {
-        self.post(&json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params })).await
+        self.post(&json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params }))
+            .await
     }
 
     pub(crate) async fn tool(&self, name: &str, arguments: Value) -> Answer {
-        self.call("tools/call", json!({ "name": name, "arguments": arguments })).await
+        self.call("tools/call", json!({ "name": name, "arguments": arguments }))
+            .await
     }
 
     pub(crate) async fn post(&self, body: &Value) -> Answer {
@@ -60,13 +69,19 @@ impl Peer {
 
     pub(crate) async fn send(&self, method: Method, body: String, more: &[(&str, &str)]) -> Answer {
         let bearer = format!("Bearer {}", self.key);
-        send(method, &self.url, &self.headers(&bearer, more), body).await.unwrap()
+        send(method, &self.url, &self.headers(&bearer, more), body)
+            .await
+            .unwrap()
     }
 
     /// Opens a response to be read event by event.
     pub(crate) async fn stream(&self, method: Method, body: String, more: &[(&str, &str)]) -> Events {
         let bearer = format!("Bearer {}", self.key);
-        Events::new(open(method, &self.url, &self.headers(&bearer, more), body).await.unwrap())
+        Events::new(
+            open(method, &self.url, &self.headers(&bearer, more), body)
+                .await
+                .unwrap(),
+        )
     }
 
     /// A request whose answer is a stream.
@@ -98,11 +113,18 @@ pub(crate) struct Modern {
 
 impl Modern {
     pub(crate) fn new(url: &str, key: &str) -> Self {
-        Self { url: url.to_owned(), key: key.to_owned(), capabilities: json!({}) }
+        Self {
+            url: url.to_owned(),
+            key: key.to_owned(),
+            capabilities: json!({}),
+        }
     }
 
     pub(crate) fn with(url: &str, key: &str, capabilities: Value) -> Self {
-        Self { capabilities, ..Self::new(url, key) }
+        Self {
+            capabilities,
+            ..Self::new(url, key)
+        }
     }
 
     /// Params with the metadata every request carries.
@@ -119,7 +141,8 @@ impl Modern {
     }
 
     pub(crate) async fn tool(&self, name: &str, arguments: Value) -> Answer {
-        self.call("tools/call", json!({ "name": name, "arguments": arguments })).await
+        self.call("tools/call", json!({ "name": name, "arguments": arguments }))
+            .await
     }
 
     /// Params as they are; a header with an empty value is left out.
@@ -131,7 +154,11 @@ impl Modern {
 
     pub(crate) async fn stream(&self, method: &str, params: Value) -> Events {
         let (body, headers) = self.request(method, &self.introduced(params));
-        Events::new(open(Method::POST, &self.url, &merged(&headers, &[]), body).await.unwrap())
+        Events::new(
+            open(Method::POST, &self.url, &merged(&headers, &[]), body)
+                .await
+                .unwrap(),
+        )
     }
 
     fn request(&self, method: &str, params: &Value) -> (String, Vec<(&'static str, String)>) {
@@ -172,7 +199,14 @@ impl Events {
     fn new(response: http::Response<Incoming>) -> Self {
         let (head, body) = response.into_parts();
         let (text, ready) = (String::new(), VecDeque::new());
-        Self { status: head.status, headers: head.headers, body, text, ready, last_id: None }
+        Self {
+            status: head.status,
+            headers: head.headers,
+            body,
+            text,
+            ready,
+            last_id: None,
+        }
     }
 
     /// The next message; none at the end.

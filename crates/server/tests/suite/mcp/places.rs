@@ -9,7 +9,12 @@ use testkit::house::House;
 use super::peer::{Modern, Peer};
 
 fn names(listed: &Value) -> Vec<&str> {
-    listed["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+    listed["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect()
 }
 
 #[tokio::test]
@@ -38,12 +43,18 @@ async fn keys_and_paths() {
         ("/mcp/default", other.key.as_str(), 404),
     ];
     let by_id = format!("/mcp/{id}");
-    for (path, key, want) in cases.into_iter().chain([(by_id.as_str(), admin, 200), (by_id.as_str(), agent, 200)]) {
+    for (path, key, want) in cases
+        .into_iter()
+        .chain([(by_id.as_str(), admin, 200), (by_id.as_str(), agent, 200)])
+    {
         let peer = Peer::new(&format!("{}{path}", house.url), key);
         let answer = peer.call("tools/list", json!({})).await;
         assert_eq!(answer.status.as_u16(), want, "{path} {key}: {answer:?}");
         if want >= 400 {
-            assert_eq!(answer.headers["content-type"], "application/problem+json", "{path}");
+            assert_eq!(
+                answer.headers["content-type"], "application/problem+json",
+                "{path}"
+            );
         }
     }
 }
@@ -53,22 +64,41 @@ async fn keys_and_paths() {
 async fn an_agent_sees_what_it_was_granted_and_nothing_else() {
     let fixture = Fixture::start().await.unwrap();
     let house = House::start(&[&fixture.url]).await;
-    let shared = house.connect(ConnectionOwner::Workspace, "shared", &fixture.url).await;
+    let shared = house
+        .connect(ConnectionOwner::Workspace, "shared", &fixture.url)
+        .await;
     let other = house.make_agent("other").await;
     let peer = Peer::new(&format!("{}/mcp", house.url), &house.agent_key);
-    assert_eq!(names(&peer.call("tools/list", json!({})).await.json()), Vec::<&str>::new());
+    assert_eq!(
+        names(&peer.call("tools/list", json!({})).await.json()),
+        Vec::<&str>::new()
+    );
 
-    house.grant(house.agent, shared, "test_echo", domain::Permission::Unattended).await;
-    assert_eq!(names(&peer.call("tools/list", json!({})).await.json()), ["shared__test_echo"]);
+    house
+        .grant(house.agent, shared, "test_echo", domain::Permission::Unattended)
+        .await;
+    assert_eq!(
+        names(&peer.call("tools/list", json!({})).await.json()),
+        ["shared__test_echo"]
+    );
     let unprefixed = Peer::new(&format!("{}/mcp/default/shared", house.url), &house.agent_key);
-    assert_eq!(names(&unprefixed.call("tools/list", json!({})).await.json()), ["test_echo"]);
+    assert_eq!(
+        names(&unprefixed.call("tools/list", json!({})).await.json()),
+        ["test_echo"]
+    );
     let theirs = Peer::new(&format!("{}/mcp", house.url), &other.key);
-    assert_eq!(names(&theirs.call("tools/list", json!({})).await.json()), Vec::<&str>::new());
+    assert_eq!(
+        names(&theirs.call("tools/list", json!({})).await.json()),
+        Vec::<&str>::new()
+    );
 
     // V061: calling looks at the grant, not at what was listed.
     let refused = theirs.tool("shared__test_echo", json!({})).await.json();
     assert_eq!(refused["result"]["isError"], true, "{refused}");
-    assert_eq!(refused["result"]["structuredContent"]["code"], "no_grant", "{refused}");
+    assert_eq!(
+        refused["result"]["structuredContent"]["code"], "no_grant",
+        "{refused}"
+    );
     let unknown = theirs.tool("shared__nothing", json!({})).await.json();
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
 }
@@ -79,9 +109,15 @@ async fn agents_never_see_what_answers_approvals() {
     let house = House::start(&[]).await;
     let agents = Modern::new(&format!("{}/mcp/default", house.url), &house.admin);
     let listed = agents.call("tools/list", json!({})).await.json();
-    assert!(names(&listed).iter().all(|name| !name.contains("approval")), "{listed}");
+    assert!(
+        names(&listed).iter().all(|name| !name.contains("approval")),
+        "{listed}"
+    );
     let called = agents.tool("resolve_approval", json!({})).await.json();
-    assert!(called["error"].is_object() || called["result"]["isError"] == true, "{called}");
+    assert!(
+        called["error"].is_object() || called["result"]["isError"] == true,
+        "{called}"
+    );
 }
 
 #[tokio::test]
@@ -101,7 +137,11 @@ async fn other_methods_and_media_types() {
         (Method::PUT, &[], 405),
     ];
     for (method, headers, want) in cases {
-        let body = if method == Method::POST { list.clone() } else { String::new() };
+        let body = if method == Method::POST {
+            list.clone()
+        } else {
+            String::new()
+        };
         let answer = peer.send(method.clone(), body, headers).await;
         assert_eq!(answer.status.as_u16(), want, "{method} {headers:?}");
     }
