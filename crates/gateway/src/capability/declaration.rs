@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use connections::schema::{SchemaProblem, Schemas, Validator};
 use domain::{Digest, Effect, Risk, Surface};
+use futures::FutureExt as _;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -166,9 +168,15 @@ impl Capability {
         schemas.get(self.input_digest, &raw)
     }
 
-    /// Runs the handler. Only the gateway does, after deciding and recording.
-    pub(crate) fn run(&self, context: Context, input: Value) -> Answer {
-        (self.handler)(context, input)
+    /// Runs the handler. Only the gateway does, after deciding and recording. A handler that panics has failed, nothing more.
+    pub(crate) async fn run(&self, context: Context, input: Value) -> Result<Value, Failure> {
+        let handler = self.handler.clone();
+        let running = AssertUnwindSafe(async move { handler(context, input).await }).catch_unwind();
+        running.await.unwrap_or_else(|panic| {
+            let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+            Err(Failure::internal("the operation ended in a fault of ours", said))
+        })
     }
 }
 

@@ -120,10 +120,12 @@ pub(crate) fn encode(entry: &Entry) -> Result<Row, StoreError> {
         call: entry.call.uuid(),
         kind: entry.fact.kind(),
         at: entry.at.micros(),
-        agent: entry.actor.agent.map(AgentId::uuid),
+        // PostgreSQL's insert cannot tell the nil UUID from none.
+        agent: entry.actor.agent.map(AgentId::uuid).filter(|id| !id.is_nil()),
         connection: target
             .and_then(|(target, _)| target.connection())
-            .map(ConnectionId::uuid),
+            .map(ConnectionId::uuid)
+            .filter(|id| !id.is_nil()),
         exposed: target
             .map(|(_, exposed)| column(exposed))
             .filter(|text| !text.is_empty()),

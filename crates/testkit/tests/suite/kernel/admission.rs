@@ -1,5 +1,7 @@
 //! What an agent has, and why it has nothing else.
 
+use std::time::Duration;
+
 use domain::{Effect, Handle, KeyKind, Reason, ReasonCode, Risk, Status, ToolRef, Verdict};
 use gateway::{AgentRef, Scope, ViewKey};
 use serde_json::{Value, json};
@@ -16,6 +18,7 @@ both!(
     only_what_was_discovered_can_be_granted,
     an_agent_sees_its_own_tools_and_no_other_agent,
     rules_take_away_and_say_which,
+    rules_go_by_the_clock,
 );
 
 /// Why a name is not in the agent's view.
@@ -262,5 +265,32 @@ async fn rules_take_away_and_say_which(bench: Bench) {
     };
     let reason = &house.view().snapshot().by_tool(&tool).unwrap().reason.clone();
     assert_eq!(*reason, Reason::by_rule(ReasonCode::RuleAsks, "eyes"));
+    house.verify().await;
+}
+
+async fn rules_go_by_the_clock(bench: Bench) {
+    let upstream = Upstream::echoing(vec![tool("look"), tool("move")]).await;
+    let house = House::with(bench, &[&upstream]).await;
+    house.connect("files", &upstream).await;
+    house.reading("files/look").await;
+    house.changing("files/move").await;
+    house
+        .rule(
+            "night",
+            "@effect(\"ask\") forbid(principal, action, resource) when {
+               resource.effect == \"mutating\" && (context.hour < 6 || context.hour >= 22) };",
+        )
+        .await;
+    // It is Friday, 08:00; the same view all along.
+    let view = house.view();
+    assert_eq!(view.snapshot().by_name("files__move").unwrap().residual, ["night".into()]);
+    let hour = Duration::from_secs(3600);
+    for (hours, asks) in [(0, false), (13, false), (1, true), (7, true), (1, false)] {
+        house.clock.advance(hour * hours);
+        let reply = house.call_in(&view, "files__move", json!({})).await;
+        let expected = if asks { "approval_required" } else { "" };
+        assert_eq!(code(&reply), expected, "{:?}", house.clock.now());
+        assert_eq!(house.call_in(&view, "files__look", json!({})).await.outcome.status, Status::Succeeded);
+    }
     house.verify().await;
 }

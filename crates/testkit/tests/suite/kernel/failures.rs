@@ -1,12 +1,15 @@
 //! Whatever fails, the caller gets an answer to go on with, and the record says how it ended.
 
-use domain::Status;
-use gateway::ReplyBody;
+use std::sync::Arc;
+
+use domain::{Effect, Risk, Status, Surface};
+use gateway::capability::{Action, Declaration, Method};
+use gateway::{Capability, Context, Exchange, Failure, FailureKind, ReplyBody, ToolRequest};
 use serde_json::{Value, json};
 use testkit::scripted::{Received, Reply};
 
 use super::both;
-use super::house::{Bench, House, code, notice, result};
+use super::house::{Bench, House, Plan, code, denied, notice, raw, result};
 use super::upstream::{Upstream, tool};
 
 both!(
@@ -14,6 +17,9 @@ both!(
     a_tools_own_error_goes_through_untouched,
     an_upstream_that_is_gone_fails_one_call_at_a_time,
     a_built_in_that_fails_is_an_answer_too,
+    a_fault_of_ours_is_an_answer_too,
+    a_servers_question_goes_through_untouched,
+    names_and_addresses_of_any_kind_are_answered_and_recorded,
 );
 
 fn failing(request: &Received) -> Reply {
@@ -125,5 +131,97 @@ async fn a_built_in_that_fails_is_an_answer_too(bench: Bench) {
     let reply = house.call("current_time", json!({ "time_zone": "UTC" })).await;
     let said: &Value = &result(&reply)["structuredContent"];
     assert_eq!(said["utc"], "2027-01-15T08:00:00Z");
+    house.verify().await;
+}
+
+async fn panics(_context: Context, _input: Value) -> Result<Value, Failure> {
+    panic!("a mistake in a handler")
+}
+
+fn faulty(id: &'static str, path: &'static str, effect: Effect) -> Capability {
+    let declaration = Declaration {
+        id,
+        title: "Faulty",
+        description: "Panics.",
+        method: Method::Post,
+        path,
+        success: 200,
+        paged: false,
+        idempotent: true,
+        risk: Risk::Low,
+        effect,
+        surfaces: &[Surface::Api, Surface::Agent],
+        action: Action::Use,
+        command: None,
+    };
+    Capability::new(declaration, panics)
+}
+
+// V160, V162
+async fn a_fault_of_ours_is_an_answer_too(bench: Bench) {
+    let more = vec![
+        faulty("faulty_look", "/faulty/look", Effect::ReadOnly),
+        faulty("faulty_move", "/faulty/move", Effect::Mutating),
+    ];
+    let house = House::build(bench, Plan { more, ..Plan::default() }).await;
+    for name in ["faulty_look", "faulty_move"] {
+        house.grant(name, "allow").await;
+        let reply = house.call(name, json!({})).await;
+        assert_eq!((reply.outcome.status, code(&reply)), (Status::Failed, "tool_error"), "{name}");
+        // What went wrong is for the log.
+        assert!(!format!("{reply:?}").contains("mistake"), "{reply:?}");
+        assert_eq!(house.item(reply.call).await.status, Some(Status::Failed));
+        let failure = house.ask(name, json!({})).await.unwrap_err();
+        assert_eq!((failure.kind, failure.code), (FailureKind::Internal, "server.internal"), "{name}");
+        let items = house.calls_of(name).await;
+        assert!(items.iter().all(|item| item.status == Some(Status::Failed)), "{items:?}");
+    }
+    house.verify().await;
+}
+
+async fn a_servers_question_goes_through_untouched(bench: Bench) {
+    let question = r#"{"resultType":"input_required","inputRequests":{"n":{"method":"elicitation/create"} },"requestState":"s1"}"#;
+    let upstream = Upstream::answering(vec![tool("ask")], move |request| {
+        if request.json()["params"]["requestState"] == "s1" {
+            return super::upstream::echo(request);
+        }
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{question}}}"#, request.json()["id"]);
+        Reply::bytes(200, text).header("content-type", "application/json")
+    })
+    .await;
+    let house = House::with(bench, &[&upstream]).await;
+    house.connect("files", &upstream).await;
+    house.changing("files/ask").await;
+    let reply = house.call("files__ask", json!({ "a": 1 })).await;
+    let ReplyBody::InputRequired(said) = &reply.body else { panic!("{reply:?}") };
+    assert_eq!((said.get(), reply.outcome.status), (question, Status::Succeeded));
+    // The answer is a call of its own, decided and recorded like any; what goes along is exactly what the protocol has for it.
+    let extras = [("requestState", json!("s1")), ("inputResponses", json!({ "n": {} })), ("name", json!("other"))];
+    let extras = extras.map(|(name, value)| (Arc::from(name), Arc::from(raw(&value)))).to_vec();
+    let exchange = Exchange { extras, ..Exchange::default() };
+    let request = ToolRequest { name: "files__ask".into(), arguments: Some(raw(&json!({ "a": 1 }))), exchange };
+    let answered = house.gateway.call(&house.view(), request).await;
+    assert_eq!(result(&answered)["structuredContent"]["echo"], json!({ "a": 1 }));
+    let sent = upstream.calls().pop().unwrap();
+    assert_eq!((&sent["name"], &sent["inputResponses"]), (&json!("ask"), &json!({ "n": {} })));
+    assert_eq!(house.calls_of("files__ask").await.len(), 2);
+    house.verify().await;
+}
+
+// Whatever a caller calls a tool: it gets its answer, and the record stays readable and whole.
+async fn names_and_addresses_of_any_kind_are_answered_and_recorded(bench: Bench) {
+    let house = House::with(bench, &[]).await;
+    let long = "n".repeat(200_000);
+    for name in ["", " ", "a\u{0}b", "\u{202e}x", "'; DROP TABLE journal; --", "../../x", "a/b", &long, "\u{1f600}"] {
+        let reply = house.call(name, json!({})).await;
+        assert_eq!(denied(&reply), "unknown_tool", "{name:?}");
+        assert_eq!(house.item(reply.call).await.status, Some(Status::Denied), "{name:?}");
+        for method in ["prompts/get", "resources/read", "resources/subscribe", "completion/complete", "other"] {
+            let reply = house.read(method, name, json!({})).await;
+            assert_eq!(denied(&reply), "unknown_tool", "{method} {name:?}");
+            assert_eq!(house.item(reply.call).await.status, Some(Status::Denied), "{method} {name:?}");
+        }
+    }
+    assert!(house.gateway.healthy().await);
     house.verify().await;
 }

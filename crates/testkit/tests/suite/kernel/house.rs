@@ -11,8 +11,8 @@ use domain::{
     Principal, Reason, Status, Surface, Tenant, Timestamp,
 };
 use gateway::{
-    AgentRef, ContextRequest, Exchange, Failure, Gateway, KeyTable, Later, Operation, Ports, Reload, ReloadReport, Reply,
-    ReplyBody, Scope, ToolReply, ToolRequest, View, ViewKey,
+    AgentRef, Capability, ContextRequest, Exchange, Failure, Gateway, KeyTable, Later, Operation, Ports, Registry, Reload,
+    ReloadReport, Reply, ReplyBody, Scope, ToolReply, ToolRequest, View, ViewKey,
 };
 use mcp::egress::Egress;
 use policy::{NameLimits, RuleSet, RuleSource};
@@ -78,6 +78,8 @@ pub(crate) struct Plan {
     pub(crate) urls: Vec<String>,
     pub(crate) commands: CommandTable,
     pub(crate) limits: Limits,
+    /// Capabilities besides our own.
+    pub(crate) more: Vec<Capability>,
 }
 
 struct NoReload;
@@ -121,6 +123,7 @@ impl House {
             created_at: START,
         };
         let agent = store.create_agent(tenant, &Change::by_system("test"), agent).await.unwrap();
+        let ours = capabilities::registry().unwrap();
         let clock = bench.clock.clone();
         let schemas = Schemas::default();
         let egress = plan.urls.iter().fold(Egress::public(), |egress, url| egress.register(url).unwrap());
@@ -136,7 +139,7 @@ impl House {
         let gateway = Gateway::start(gateway::Options {
             store: store.clone(),
             connections,
-            registry: capabilities::registry().unwrap(),
+            registry: Registry::new(ours.iter().cloned().chain(plan.more).collect()).unwrap(),
             clock: clock.clone(),
             schemas,
             names: NameLimits::default(),
