@@ -24,7 +24,8 @@ fn differences(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
             if is_code(literal) {
                 mentioned.insert(literal);
                 let start = source.text.floor_char_boundary(at.saturating_sub(NEAR));
-                if BEFORE.iter().any(|before| source.text[start..at].contains(before)) {
+                let lead = source.text.get(start..at).unwrap_or_default();
+                if BEFORE.iter().any(|before| lead.contains(before)) {
                     used.insert(literal);
                 }
             }
@@ -41,8 +42,8 @@ fn differences(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
 /// String literals without escapes, with their places.
 fn literals(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.match_indices('"').filter_map(move |(at, _)| {
-        let rest = &text[at + 1..];
-        rest.find('"').map(|end| (at, &rest[..end]))
+        let (literal, _) = text.get(at + 1..)?.split_once('"')?;
+        Some((at, literal))
     })
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn replace_private(path: &Path, text: &str) -> anyhow::Result<()> {
     name.push(".new");
     let temporary = Path::new(&name);
     // Left over from a crash.
-    let _: io::Result<()> = fs::remove_file(temporary);
+    drop(fs::remove_file(temporary));
     new_private(temporary, text).with_context(|| format!("cannot write {}", temporary.display()))?;
     fs::rename(temporary, path).with_context(|| format!("cannot replace {}", path.display()))
 }

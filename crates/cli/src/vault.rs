@@ -1,7 +1,7 @@
 //! Looks after the vault, beside a server that is stopped.
 
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::Context as _;
 use domain::Secret;
@@ -20,11 +20,21 @@ pub(crate) fn run(args: VaultArgs) -> anyhow::Result<()> {
 }
 
 async fn rotate(place: Place, new_key: bool) -> anyhow::Result<()> {
-    let config = config::load(&Flags { config: place.config, data: place.data.clone(), listen: None })
-        .map_err(output::problems)?;
-    let (current, previous) = (place.data.join("vault.key"), place.data.join("vault.key.previous"));
+    let config = config::load(&Flags {
+        config: place.config,
+        data: place.data.clone(),
+        listen: None,
+    })
+    .map_err(output::problems)?;
+    let (current, previous) = (
+        place.data.join("vault.key"),
+        place.data.join("vault.key.previous"),
+    );
     if new_key {
-        anyhow::ensure!(config.vault.key.is_none(), "the root key is given in the configuration; put the new one there");
+        anyhow::ensure!(
+            config.vault.key.is_none(),
+            "the root key is given in the configuration; put the new one there"
+        );
         begin(&current, &previous)?;
     }
     let store = serve::open_store(&config, &place.data, Role::Serve).await?;
@@ -41,33 +51,57 @@ async fn rotate(place: Place, new_key: bool) -> anyhow::Result<()> {
     if previous.exists() {
         std::fs::remove_file(&previous).with_context(|| format!("cannot remove {}", previous.display()))?;
     }
-    output::say(&format!("{} secrets are sealed with the current root key", done.total));
+    output::say(&format!(
+        "{} secrets are sealed with the current root key",
+        done.total
+    ));
     Ok(())
 }
 
 /// Puts a new key in place. The present one is kept beside it first, so that a crash in between loses nothing.
-fn begin(current: &PathBuf, previous: &PathBuf) -> anyhow::Result<()> {
+fn begin(current: &Path, previous: &Path) -> anyhow::Result<()> {
     anyhow::ensure!(
         !previous.exists(),
         "an earlier rotation is not done: run `switchboard vault rotate` without --new-key first"
     );
     let present = files::read_private(current)?;
-    files::new_private(previous, present.expose()).with_context(|| format!("cannot write {}", previous.display()))?;
+    files::new_private(previous, present.expose())
+        .with_context(|| format!("cannot write {}", previous.display()))?;
     files::replace_private(current, RootKey::generate()?.to_base64().expose())
 }
 
 async fn set(place: Place, name: String) -> anyhow::Result<()> {
-    let config = config::load(&Flags { config: place.config, data: place.data.clone(), listen: None })
-        .map_err(output::problems)?;
+    let config = config::load(&Flags {
+        config: place.config,
+        data: place.data.clone(),
+        listen: None,
+    })
+    .map_err(output::problems)?;
     let mut text = String::new();
-    std::io::stdin().lock().read_to_string(&mut text).context("cannot read standard input")?;
+    std::io::stdin()
+        .lock()
+        .read_to_string(&mut text)
+        .context("cannot read standard input")?;
     let secret = Secret::new(text.trim_end_matches(['\r', '\n']));
-    anyhow::ensure!(!secret.expose().is_empty(), "nothing came on standard input; pass the secret there");
+    anyhow::ensure!(
+        !secret.expose().is_empty(),
+        "nothing came on standard input; pass the secret there"
+    );
     // A server may run: it reads a secret when it first needs it.
     let store = serve::open_store(&config, &place.data, Role::Beside).await?;
-    let tenant = *store.tenants().await?.first().context("the server has no workspace yet: start it once")?;
-    let slot = SecretSlot { owner: SecretOwner::Workspace, field: name };
-    store.vault().put(tenant, &Change::by_system("vault.set"), &slot, &secret).await?;
+    let tenant = *store
+        .tenants()
+        .await?
+        .first()
+        .context("the server has no workspace yet: start it once")?;
+    let slot = SecretSlot {
+        owner: SecretOwner::Workspace,
+        field: name,
+    };
+    store
+        .vault()
+        .put(tenant, &Change::by_system("vault.set"), &slot, &secret)
+        .await?;
     store.close().await;
     output::say("stored");
     Ok(())

@@ -40,12 +40,12 @@ impl Metrics {
         for (status, counter) in STATUSES.iter().zip(&self.calls) {
             let count = counter.load(Ordering::Relaxed);
             // Writing to a string cannot fail.
-            let _: std::fmt::Result = writeln!(out, "switchboard_calls_total{{status=\"{status}\"}} {count}");
+            drop(writeln!(out, "switchboard_calls_total{{status=\"{status}\"}} {count}"));
         }
         let more = [("switchboard_operations_total", "REST operations.", &self.rest), ("switchboard_mcp_sessions_total", "MCP sessions opened.", &self.sessions)];
         for (name, help, counter) in more {
             let count = counter.load(Ordering::Relaxed);
-            let _: std::fmt::Result = writeln!(out, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {count}");
+            drop(writeln!(out, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {count}"));
         }
         out
     }

@@ -18,6 +18,9 @@ const OURS: &[&str] = &[
     "mcp-protocol-version", "mcp-method", "mcp-name", "last-event-id",
 ];
 
+/// A header and its value.
+pub(super) type HeaderSecret = (Arc<str>, Secret);
+
 /// An account as it is stored, and its secret.
 pub(super) struct Given {
     pub(super) account: Account,
@@ -44,7 +47,7 @@ pub(super) fn account(input: AuthInput) -> Result<Given, Failure> {
     }
 }
 
-pub(super) fn headers(input: Vec<HeaderInput>) -> Result<Vec<(Arc<str>, Secret)>, Failure> {
+pub(super) fn headers(input: Vec<HeaderInput>) -> Result<Vec<HeaderSecret>, Failure> {
     if input.len() > MAX_HEADERS {
         return Err(Failure::field("headers", format!("at most {MAX_HEADERS} headers can be sent")));
     }
@@ -80,7 +83,7 @@ pub(super) async fn keep(
     id: ConnectionId,
     action: &str,
     account: Option<Option<&Secret>>,
-    headers: Option<(&[Arc<str>], &[(Arc<str>, Secret)])>,
+    headers: Option<(&[Arc<str>], &[HeaderSecret])>,
 ) -> Result<(), Failure> {
     let vault = context.store().vault();
     let change = find::change(context, action);
