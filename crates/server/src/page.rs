@@ -21,6 +21,7 @@ pub(crate) async fn asset(Path(file): Path<String>) -> Response {
     let (kind, text) = match file.as_str() {
         "approval.js" => ("text/javascript; charset=utf-8", include_str!("assets/approval.js")),
         "docs.js" => ("text/javascript; charset=utf-8", include_str!("assets/docs.js")),
+        "icon.svg" => ("image/svg+xml", include_str!("assets/icon.svg")),
         "page.css" => ("text/css; charset=utf-8", include_str!("assets/page.css")),
         _ => return Problem(Failure::not_found("file")).into_response(),
     };

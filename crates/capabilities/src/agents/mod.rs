@@ -64,6 +64,7 @@ const REMOVE: Declaration = Declaration {
     title: "Remove an agent",
     description: "Removes an agent with its grants; its keys stop working. What it did stays in the record.",
     method: Method::Delete,
+    idempotent: false,
     success: 204,
     path: "/agents/{agent}",
     risk: Risk::High,
