@@ -33,7 +33,13 @@ async fn asking(bench: Bench) -> (House, Upstream) {
 }
 
 async fn state(house: &House, id: ApprovalId) -> ApprovalState {
-    house.store.approval(house.tenant, id).await.unwrap().unwrap().state
+    house
+        .store
+        .approval(house.tenant, id)
+        .await
+        .unwrap()
+        .unwrap()
+        .state
 }
 
 async fn pending(house: &House) -> Vec<Value> {
@@ -47,7 +53,9 @@ async fn a_call_is_parked_once_and_goes_through_once(bench: Bench) {
     let arguments = json!({ "to": "team@example.com", "n": 1 });
     let first = house.call("mail__send", arguments.clone()).await;
     let id = asked(&first);
-    let ReplyBody::Approval(notice) = &first.body else { panic!() };
+    let ReplyBody::Approval(notice) = &first.body else {
+        panic!()
+    };
     assert_eq!(&*notice.url, format!("http://localhost:7100/approvals/{id}"));
     assert_eq!(notice.expires_at, START.plus(TTL));
     // However often it is repeated meanwhile, in whatever order its members come: it is one question.
@@ -56,17 +64,26 @@ async fn a_call_is_parked_once_and_goes_through_once(bench: Bench) {
     assert_eq!(asked(&house.call("mail__send", shuffled).await), id);
     let open = pending(&house).await;
     assert_eq!(open.len(), 1);
-    assert_eq!((&open[0]["arguments"], &open[0]["tool"]), (&arguments, &json!("mail__send")));
-    assert_eq!((&open[0]["reason"], &open[0]["risk"]), (&json!("high_risk"), &json!("high")));
+    assert_eq!(
+        (&open[0]["arguments"], &open[0]["tool"]),
+        (&arguments, &json!("mail__send"))
+    );
+    assert_eq!(
+        (&open[0]["reason"], &open[0]["risk"]),
+        (&json!("high_risk"), &json!("high"))
+    );
     assert!(upstream.calls().is_empty());
 
     house.answer(id, "approved").await;
     let through = house.call("mail__send", arguments.clone()).await;
     assert_eq!(result(&through)["structuredContent"]["echo"], arguments);
     let recorded = Decided::of(&house.item(through.call).await);
-    assert_eq!((&*recorded.decision, recorded.reason.code.as_str()), ("allow", "approved"));
+    assert_eq!(
+        (&*recorded.decision, recorded.reason.code.as_str()),
+        ("allow", "approved")
+    );
     assert_eq!(state(&house, id).await, ApprovalState::Spent);
-    assert_eq!(upstream.arguments(), [arguments.clone()]);
+    assert_eq!(upstream.arguments(), std::slice::from_ref(&arguments));
     // It was for once.
     assert_ne!(asked(&house.call("mail__send", arguments).await), id);
     assert_eq!(upstream.calls().len(), 1);
@@ -91,10 +108,19 @@ async fn an_approval_is_for_exactly_one_call(bench: Bench) {
     let mut changed = tool("send");
     changed["description"] = json!("sends to everybody");
     upstream.now_lists(vec![changed]);
-    house.admin("connections.refresh", json!({ "connection": "mail" })).await;
-    let change = house.admin("connections.changes", json!({ "connection": "mail" })).await;
+    house
+        .admin("connections.refresh", json!({ "connection": "mail" }))
+        .await;
+    let change = house
+        .admin("connections.changes", json!({ "connection": "mail" }))
+        .await;
     let digest = &change["items"][0]["offered_digest"];
-    house.admin("connections.accept", json!({ "connection": "mail", "tool": "send", "digest": digest })).await;
+    house
+        .admin(
+            "connections.accept",
+            json!({ "connection": "mail", "tool": "send", "digest": digest }),
+        )
+        .await;
     assert_ne!(asked(&house.call("mail__send", arguments).await), id);
     assert_eq!(state(&house, id).await, ApprovalState::Approved);
     assert!(upstream.calls().is_empty());
@@ -107,8 +133,11 @@ async fn many_repeats_spend_one_approval(bench: Bench) {
     let id = asked(&house.call("mail__send", arguments.clone()).await);
     house.answer(id, "approved").await;
     let view = house.view();
-    let replies = join_all((0..32).map(|_| house.gateway.call(&view, request("mail__send", &arguments)))).await;
-    let (through, again): (Vec<_>, Vec<_>) = replies.iter().partition(|reply| reply.outcome.status == Status::Succeeded);
+    let replies =
+        join_all((0..32).map(|_| house.gateway.call(&view, request("mail__send", &arguments)))).await;
+    let (through, again): (Vec<_>, Vec<_>) = replies
+        .iter()
+        .partition(|reply| reply.outcome.status == Status::Succeeded);
     assert_eq!((through.len(), again.len(), upstream.calls().len()), (1, 31, 1));
     // The others ask anew, together one question.
     let mut questions: Vec<ApprovalId> = again.into_iter().map(asked).collect();
@@ -122,7 +151,8 @@ async fn many_repeats_spend_one_approval(bench: Bench) {
 async fn many_repeats_ask_one_question(bench: Bench) {
     let (house, _upstream) = asking(bench).await;
     let view = house.view();
-    let replies = join_all((0..32).map(|_| house.gateway.call(&view, request("mail__send", &json!({}))))).await;
+    let replies =
+        join_all((0..32).map(|_| house.gateway.call(&view, request("mail__send", &json!({}))))).await;
     let first = asked(&replies[0]);
     assert!(replies.iter().all(|reply| asked(reply) == first));
     assert_eq!(pending(&house).await.len(), 1);
@@ -138,8 +168,14 @@ async fn no_stands_and_says_so(bench: Bench) {
     // A no is about that call only, and once given it stays.
     asked(&house.call("mail__send", json!({ "to": "y" })).await);
     let again = json!({ "approval": id.uuid(), "decision": "approved" });
-    assert_eq!(house.ask("resolve_approval", again).await.unwrap_err().code, "approval.closed");
-    assert_eq!(denied(&house.call("mail__send", json!({ "to": "x" })).await), "refused");
+    assert_eq!(
+        house.ask("resolve_approval", again).await.unwrap_err().code,
+        "approval.closed"
+    );
+    assert_eq!(
+        denied(&house.call("mail__send", json!({ "to": "x" })).await),
+        "refused"
+    );
     assert!(upstream.calls().is_empty());
     house.verify().await;
 }
@@ -153,7 +189,10 @@ async fn questions_and_answers_lapse(bench: Bench) {
     assert_eq!(asked(&house.call("mail__send", call.clone()).await), unanswered);
     house.clock.advance(Duration::from_micros(1));
     let late = json!({ "approval": unanswered.uuid(), "decision": "approved" });
-    assert_eq!(house.ask("resolve_approval", late).await.unwrap_err().code, "approval.closed");
+    assert_eq!(
+        house.ask("resolve_approval", late).await.unwrap_err().code,
+        "approval.closed"
+    );
     let unused = asked(&house.call("mail__send", call.clone()).await);
     assert_ne!(unused, unanswered);
     // Nobody uses the answer in time.
@@ -187,15 +226,27 @@ async fn questions_and_answers_lapse(bench: Bench) {
 async fn no_agent_ever_answers(bench: Bench) {
     let (house, upstream) = asking(bench).await;
     let id = asked(&house.call("mail__send", json!({})).await);
-    let input = || ("resolve_approval", json!({ "approval": id.uuid(), "decision": "approved" }));
+    let input = || {
+        (
+            "resolve_approval",
+            json!({ "approval": id.uuid(), "decision": "approved" }),
+        )
+    };
     for surface in [Surface::Api, Surface::Mcp, Surface::Cli] {
         let refused = house.ask_as(house.caller, surface, input()).await.unwrap_err();
-        assert_eq!((refused.kind, refused.code), (FailureKind::Forbidden, "access.forbidden"), "{surface}");
+        assert_eq!(
+            (refused.kind, refused.code),
+            (FailureKind::Forbidden, "access.forbidden"),
+            "{surface}"
+        );
         let stranger = house.ask_as(house.stranger, surface, input()).await.unwrap_err();
         assert_eq!(stranger.kind, FailureKind::NotFound, "{surface}");
     }
     for principal in [house.caller, house.admin] {
-        let refused = house.ask_as(principal, Surface::Agent, input()).await.unwrap_err();
+        let refused = house
+            .ask_as(principal, Surface::Agent, input())
+            .await
+            .unwrap_err();
         assert_eq!(refused.code, "operation.not_found");
     }
     // Not even a grant written past every check makes it a tool.
@@ -205,12 +256,20 @@ async fn no_agent_ever_answers(bench: Bench) {
         permission: domain::Permission::Unattended,
         at: START,
     };
-    house.store.set_grants(house.tenant, &store::Change::by_system("test"), &[forged]).await.unwrap();
+    house
+        .store
+        .set_grants(house.tenant, &store::Change::by_system("test"), &[forged])
+        .await
+        .unwrap();
     house.gateway.refresh(house.tenant).await.unwrap();
     let reply = house.call("resolve_approval", input().1).await;
     assert_eq!(denied(&reply), "unknown_tool");
     // Nor does a handler that acts for an agent.
-    for (principal, agent) in [(house.caller, None), (house.admin, Some(house.agent.id)), (house.caller, Some(house.agent.id))] {
+    for (principal, agent) in [
+        (house.caller, None),
+        (house.admin, Some(house.agent.id)),
+        (house.caller, Some(house.agent.id)),
+    ] {
         let context = Context {
             gateway: house.gateway.clone(),
             principal,
@@ -219,7 +278,11 @@ async fn no_agent_ever_answers(bench: Bench) {
             call: domain::CallId::generate(),
             now: house.clock.now(),
         };
-        let refused = house.gateway.resolve(&context, id, Answer::Approved, None).await.unwrap_err();
+        let refused = house
+            .gateway
+            .resolve(&context, id, Answer::Approved, None)
+            .await
+            .unwrap_err();
         assert_eq!(refused.code, "approval.not_a_person");
     }
     assert_eq!(state(&house, id).await, ApprovalState::Pending);
@@ -231,7 +294,12 @@ async fn what_was_tightened_meanwhile_wins(bench: Bench) {
     let (house, upstream) = asking(bench).await;
     let id = asked(&house.call("mail__send", json!({})).await);
     house.answer(id, "approved").await;
-    house.rule("never", "forbid(principal, action, resource in Connection::\"mail\") when { context.hour < 24 };").await;
+    house
+        .rule(
+            "never",
+            "forbid(principal, action, resource in Connection::\"mail\") when { context.hour < 24 };",
+        )
+        .await;
     assert_eq!(denied(&house.call("mail__send", json!({})).await), "rule_forbids");
     house.no_rules().await;
     house.grant("mail/send", "deny").await;
@@ -240,7 +308,10 @@ async fn what_was_tightened_meanwhile_wins(bench: Bench) {
     assert!(upstream.calls().is_empty());
     // The answer itself still holds.
     house.grant("mail/send", "allow").await;
-    assert_eq!(house.call("mail__send", json!({})).await.outcome.status, Status::Succeeded);
+    assert_eq!(
+        house.call("mail__send", json!({})).await.outcome.status,
+        Status::Succeeded
+    );
     assert_eq!(state(&house, id).await, ApprovalState::Spent);
     house.verify().await;
 }
@@ -254,7 +325,10 @@ async fn whoever_waits_hears_the_answer(bench: Bench) {
     assert_eq!(heard.unwrap(), ApprovalState::Approved);
     // Not longer than asked to, and nobody else's.
     let open = asked(&house.call("mail__send", json!({ "n": 2 })).await);
-    let brief = house.gateway.wait_for_answer(&house.caller, open, Duration::ZERO).await;
+    let brief = house
+        .gateway
+        .wait_for_answer(&house.caller, open, Duration::ZERO)
+        .await;
     assert_eq!(brief.unwrap(), ApprovalState::Pending);
     let foreign = house.gateway.wait_for_answer(&house.stranger, open, long).await;
     assert_eq!(foreign.unwrap_err().kind, FailureKind::NotFound);

@@ -58,21 +58,59 @@ async fn what_does_not_fit_is_not_sent(bench: Bench) {
         (json!({ "from": from, "seats": 0 }), "/seats", "minimum"),
         (json!({ "from": from, "seats": DATA }), "/seats", "type"),
         (json!({ "from": from, "seats": 1.5 }), "/seats", "type"),
-        (json!({ "from": { "town": DATA }, "seats": 1 }), "/from", "required"),
-        (json!({ "from": { "city": "x".repeat(21) }, "seats": 1 }), "/from/city", "maxLength"),
-        (json!({ "from": { "city": "a", "next": { "city": 7 } }, "seats": 1 }), "/from/next/city", "type"),
-        (json!({ "from": { "city": "a", "next": { "city": "b", DATA: 1 } }, "seats": 1 }), "/from/next", "additionalProperties"),
-        (json!({ "from": from, "seats": 1, "class": DATA }), "/class", "enum"),
-        (json!({ "from": from, "seats": 1, "names": [] }), "/names", "minItems"),
-        (json!({ "from": from, "seats": 1, "names": ["a", 5] }), "/names/1", "type"),
-        (json!({ "from": from, "seats": 1, DATA: DATA }), "", "additionalProperties"),
+        (
+            json!({ "from": { "town": DATA }, "seats": 1 }),
+            "/from",
+            "required",
+        ),
+        (
+            json!({ "from": { "city": "x".repeat(21) }, "seats": 1 }),
+            "/from/city",
+            "maxLength",
+        ),
+        (
+            json!({ "from": { "city": "a", "next": { "city": 7 } }, "seats": 1 }),
+            "/from/next/city",
+            "type",
+        ),
+        (
+            json!({ "from": { "city": "a", "next": { "city": "b", DATA: 1 } }, "seats": 1 }),
+            "/from/next",
+            "additionalProperties",
+        ),
+        (
+            json!({ "from": from, "seats": 1, "class": DATA }),
+            "/class",
+            "enum",
+        ),
+        (
+            json!({ "from": from, "seats": 1, "names": [] }),
+            "/names",
+            "minItems",
+        ),
+        (
+            json!({ "from": from, "seats": 1, "names": ["a", 5] }),
+            "/names/1",
+            "type",
+        ),
+        (
+            json!({ "from": from, "seats": 1, DATA: DATA }),
+            "",
+            "additionalProperties",
+        ),
     ];
     for (arguments, path, keyword) in cases {
         let reply = house.call("rail__book", arguments.clone()).await;
-        assert_eq!((reply.outcome.status, code(&reply)), (Status::Failed, "invalid_arguments"), "{arguments}");
+        assert_eq!(
+            (reply.outcome.status, code(&reply)),
+            (Status::Failed, "invalid_arguments"),
+            "{arguments}"
+        );
         let said = notice(&reply);
         let violations = said.details["violations"].as_array().unwrap();
-        let found = violations.iter().find(|v| v["path"] == path && v["keyword"] == keyword);
+        let found = violations
+            .iter()
+            .find(|v| v["path"] == path && v["keyword"] == keyword);
         assert!(found.is_some(), "{arguments}: {violations:#?}");
         let schema_path = found.unwrap()["schema_path"].as_str().unwrap();
         assert!(schema_path.ends_with(keyword), "{schema_path}");
@@ -84,7 +122,8 @@ async fn what_does_not_fit_is_not_sent(bench: Bench) {
     }
     assert!(upstream.calls().is_empty());
     // Corrected, it goes through.
-    let right = json!({ "from": { "city": "Ghent", "next": { "city": "Mons" } }, "seats": 2, "class": "first" });
+    let right =
+        json!({ "from": { "city": "Ghent", "next": { "city": "Mons" } }, "seats": 2, "class": "first" });
     let reply = house.call("rail__book", right.clone()).await;
     assert_eq!(result(&reply)["structuredContent"]["echo"], right);
     house.verify().await;
@@ -98,16 +137,29 @@ async fn what_cannot_be_read_is_not_sent(bench: Bench) {
     let deep = format!("{}1{}", r#"{"a":"#.repeat(200), "}".repeat(200));
     for text in ["[1]", "\"text\"", "7", "true", r#"{"a":1e999}"#, &deep] {
         let arguments = RawValue::from_string(text.to_owned()).ok();
-        let Some(arguments) = arguments else { panic!("no JSON text: {text}") };
-        let request = ToolRequest { name: "files__any".into(), arguments: Some(arguments), exchange: Exchange::default() };
+        let Some(arguments) = arguments else {
+            panic!("no JSON text: {text}")
+        };
+        let request = ToolRequest {
+            name: "files__any".into(),
+            arguments: Some(arguments),
+            exchange: Exchange::default(),
+        };
         let reply = house.gateway.call(&house.view(), request).await;
         assert_eq!(code(&reply), "invalid_arguments", "{text}");
         house.item(reply.call).await;
     }
     assert!(upstream.calls().is_empty());
     // None at all means none.
-    let request = ToolRequest { name: "files__any".into(), arguments: None, exchange: Exchange::default() };
-    assert_eq!(house.gateway.call(&house.view(), request).await.outcome.status, Status::Succeeded);
+    let request = ToolRequest {
+        name: "files__any".into(),
+        arguments: None,
+        exchange: Exchange::default(),
+    };
+    assert_eq!(
+        house.gateway.call(&house.view(), request).await.outcome.status,
+        Status::Succeeded
+    );
     assert_eq!(upstream.arguments(), [json!({})]);
     house.verify().await;
 }
@@ -137,14 +189,24 @@ async fn schemas_that_only_names_reach(bench: Bench) {
         (json!({}), false),
         (json!({ "email": "e", "kind": "card" }), false),
         (json!({ "email": "e", "kind": "card", "number": "4" }), true),
-        (json!({ "email": "e", "tree": { "children": [{ "children": [{ "v": 1 }] }] } }), true),
-        (json!({ "email": "e", "tree": { "children": [{ "children": [{ "v": "1" }] }] } }), false),
+        (
+            json!({ "email": "e", "tree": { "children": [{ "children": [{ "v": 1 }] }] } }),
+            true,
+        ),
+        (
+            json!({ "email": "e", "tree": { "children": [{ "children": [{ "v": "1" }] }] } }),
+            false,
+        ),
         (json!({ "email": "e", "other": 1 }), false),
     ];
     let mut sent = 0;
     for (arguments, fits) in cases {
         let reply = house.call("files__x", arguments.clone()).await;
-        assert_eq!(code(&reply), if fits { "" } else { "invalid_arguments" }, "{arguments}");
+        assert_eq!(
+            code(&reply),
+            if fits { "" } else { "invalid_arguments" },
+            "{arguments}"
+        );
         sent += usize::from(fits);
         assert_eq!(upstream.calls().len(), sent, "{arguments}");
     }
@@ -168,13 +230,29 @@ async fn a_servers_own_no_is_a_rejection(bench: Bench) {
     house.changing("files/picky").await;
     for how in ["400", "422", "rpc"] {
         let reply = house.call("files__picky", json!({ "how": how })).await;
-        assert_eq!((reply.outcome.status, code(&reply)), (Status::Failed, "arguments_rejected"), "{how}");
+        assert_eq!(
+            (reply.outcome.status, code(&reply)),
+            (Status::Failed, "arguments_rejected"),
+            "{how}"
+        );
         assert_eq!(house.item(reply.call).await.status, Some(Status::Failed));
     }
     // Not the connection's fault: it stays as it was, and the corrected call goes through.
-    let shown = house.admin("connections.show", json!({ "connection": "files" })).await;
-    assert_eq!((&shown["health_code"], &shown["light"]), (&json!("ok"), &json!("green")));
-    assert_eq!(house.call("files__picky", json!({ "how": "well" })).await.outcome.status, Status::Succeeded);
+    let shown = house
+        .admin("connections.show", json!({ "connection": "files" }))
+        .await;
+    assert_eq!(
+        (&shown["health_code"], &shown["light"]),
+        (&json!("ok"), &json!("green"))
+    );
+    assert_eq!(
+        house
+            .call("files__picky", json!({ "how": "well" }))
+            .await
+            .outcome
+            .status,
+        Status::Succeeded
+    );
     house.verify().await;
 }
 
@@ -185,8 +263,15 @@ async fn arguments_go_through_byte_for_byte(bench: Bench) {
     house.reading("files/any").await;
     let text = r#"{"b":1.50,"a":"\u00e9","big":12345678901234567890123,"e":1e2}"#;
     let arguments = RawValue::from_string(text.to_owned()).unwrap();
-    let request = ToolRequest { name: "files__any".into(), arguments: Some(arguments), exchange: Exchange::default() };
-    assert_eq!(house.gateway.call(&house.view(), request).await.outcome.status, Status::Succeeded);
+    let request = ToolRequest {
+        name: "files__any".into(),
+        arguments: Some(arguments),
+        exchange: Exchange::default(),
+    };
+    assert_eq!(
+        house.gateway.call(&house.view(), request).await.outcome.status,
+        Status::Succeeded
+    );
     let body = upstream.server.received_of("tools/call")[0].body.clone();
     assert!(String::from_utf8(body.to_vec()).unwrap().contains(text));
     house.verify().await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{Effect, OutcomeCode, Outcome, Status, Surface};
+use domain::{Effect, Outcome, OutcomeCode, Status, Surface};
 use gateway::{Operation, Rejections};
 use serde_json::json;
 use testkit::scripted::{Reply, Scripted};
@@ -37,7 +37,13 @@ async fn a_reading_that_is_dropped_is_cancelled(bench: Bench) {
     assert_eq!(items[0].status, Some(Status::Failed));
     assert_eq!(ended(&items[0]), Outcome::failed(OutcomeCode::Cancelled));
     // The session lives on.
-    let connection = house.gateway.workspace(house.tenant).unwrap().find_connection("files").unwrap().id;
+    let connection = house
+        .gateway
+        .workspace(house.tenant)
+        .unwrap()
+        .find_connection("files")
+        .unwrap()
+        .id;
     assert_eq!(house.gateway.connections().live(connection).sessions, 1);
     house.verify().await;
 }
@@ -50,8 +56,13 @@ async fn a_wave_that_is_dropped_is_cancelled_whole(bench: Bench) {
     house.reading("files/look").await;
     let (gateway, view) = (house.gateway.clone(), house.view());
     let wave = tokio::spawn(async move {
-        let requests = (0..12).map(|n| request("files__look", &json!({ "n": n }))).collect();
-        gateway.call_all(&view, requests, &mut Rejections::default()).await.len()
+        let requests = (0..12)
+            .map(|n| request("files__look", &json!({ "n": n })))
+            .collect();
+        gateway
+            .call_all(&view, requests, &mut Rejections::default())
+            .await
+            .len()
     });
     upstream.wait_for_calls(8).await;
     let before = upstream.server.abandoned();
@@ -60,7 +71,11 @@ async fn a_wave_that_is_dropped_is_cancelled_whole(bench: Bench) {
     upstream.server.wait_for_abandoned(before + 8).await;
     let items = house.calls_of("files__look").await;
     assert_eq!(items.len(), 8, "those of the next wave were never begun");
-    assert!(items.iter().all(|item| ended(item) == Outcome::failed(OutcomeCode::Cancelled)));
+    assert!(
+        items
+            .iter()
+            .all(|item| ended(item) == Outcome::failed(OutcomeCode::Cancelled))
+    );
     assert_eq!(upstream.calls().len(), 8);
     house.verify().await;
 }
@@ -78,7 +93,10 @@ async fn an_act_that_is_dropped_finishes(bench: Bench) {
     call.abort();
     assert!(call.await.unwrap_err().is_cancelled());
     let items = house.calls_of("files__move").await;
-    assert_eq!((items.len(), items[0].ended.is_none(), items[0].status), (1, true, None));
+    assert_eq!(
+        (items.len(), items[0].ended.is_none(), items[0].status),
+        (1, true, None)
+    );
     assert_eq!(Decided::of(&items[0]).effect, Effect::Mutating);
     go.cancel();
     house.gateway.drain(Duration::from_secs(20)).await;
@@ -98,9 +116,13 @@ async fn an_operation_that_is_dropped_finishes(bench: Bench) {
     })
     .await
     .unwrap();
-    let plan = Plan { urls: vec![upstream.url().to_owned()], ..Plan::default() };
+    let plan = Plan {
+        urls: vec![upstream.url().to_owned()],
+        ..Plan::default()
+    };
     let house = House::build(bench, plan).await;
-    let input = json!({ "label": "slow", "url": upstream.url(), "transport": "streamable_http", "trusted": true });
+    let input =
+        json!({ "label": "slow", "url": upstream.url(), "transport": "streamable_http", "trusted": true });
     house.admin("connections.add", input).await;
     let operation = Operation {
         principal: house.admin,
@@ -122,7 +144,9 @@ async fn an_operation_that_is_dropped_finishes(bench: Bench) {
     house.gateway.drain(Duration::from_secs(20)).await;
     let items = begun().await;
     assert_eq!((items.len(), ended(&items[0])), (1, Outcome::SUCCEEDED));
-    let shown = house.admin("connections.show", json!({ "connection": "slow" })).await;
+    let shown = house
+        .admin("connections.show", json!({ "connection": "slow" }))
+        .await;
     assert_eq!(shown["preparation_status"], "ready");
     house.verify().await;
 }

@@ -42,7 +42,9 @@ fn failing(request: &Received) -> Reply {
 async fn every_failure_is_an_answer(bench: Bench) {
     let upstream = Upstream::answering(vec![tool("look"), tool("move")], failing).await;
     let house = House::with(bench, &[&upstream]).await;
-    house.connect_to("files", upstream.server.url(), json!({ "call_timeout_ms": 300 })).await;
+    house
+        .connect_to("files", upstream.server.url(), json!({ "call_timeout_ms": 300 }))
+        .await;
     house.reading("files/look").await;
     house.changing("files/move").await;
     // What it is for a reading, and for an act.
@@ -62,12 +64,22 @@ async fn every_failure_is_an_answer(bench: Bench) {
             let before = upstream.calls().len();
             let reply = house.call(name, json!({ "how": how })).await;
             assert_eq!(code(&reply), expected, "{name} {how}: {reply:?}");
-            let status = if expected == "unknown" { Status::Unknown } else { Status::Failed };
-            assert_eq!((reply.outcome.status, house.item(reply.call).await.status), (status, Some(status)));
+            let status = if expected == "unknown" {
+                Status::Unknown
+            } else {
+                Status::Failed
+            };
+            assert_eq!(
+                (reply.outcome.status, house.item(reply.call).await.status),
+                (status, Some(status))
+            );
             assert_eq!(upstream.calls().len() - before, 1, "{name} {how} is sent once");
             match &reply.body {
                 ReplyBody::Error(error) => {
-                    assert_eq!((how, error.code, &*error.message), ("rpc", -32050, "the disk is full"));
+                    assert_eq!(
+                        (how, error.code, &*error.message),
+                        ("rpc", -32050, "the disk is full")
+                    );
                 }
                 // The model is told that this gave nothing to use, and what to do.
                 ReplyBody::Notice(notice) => {
@@ -88,7 +100,10 @@ async fn every_failure_is_an_answer(bench: Bench) {
 async fn a_tools_own_error_goes_through_untouched(bench: Bench) {
     let body = r#"{"content":[ {"type":"text","text":"no such file"} ],"isError":true,"_meta":{"x":1.50}}"#;
     let upstream = Upstream::answering(vec![tool("look")], move |request| {
-        let text = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{body}}}"#, request.json()["id"]);
+        let text = format!(
+            r#"{{"jsonrpc":"2.0","id":{},"result":{body}}}"#,
+            request.json()["id"]
+        );
         Reply::bytes(200, text).header("content-type", "application/json")
     })
     .await;
@@ -96,15 +111,23 @@ async fn a_tools_own_error_goes_through_untouched(bench: Bench) {
     house.connect("files", &upstream).await;
     house.reading("files/look").await;
     let reply = house.call("files__look", json!({})).await;
-    assert_eq!((reply.outcome.status, code(&reply)), (Status::Failed, "tool_error"));
-    let ReplyBody::Result(raw) = &reply.body else { panic!("{reply:?}") };
+    assert_eq!(
+        (reply.outcome.status, code(&reply)),
+        (Status::Failed, "tool_error")
+    );
+    let ReplyBody::Result(raw) = &reply.body else {
+        panic!("{reply:?}")
+    };
     assert_eq!(raw.get(), body);
     assert!(!reply.is_success());
     house.verify().await;
 }
 
 async fn an_upstream_that_is_gone_fails_one_call_at_a_time(bench: Bench) {
-    let (leaving, staying) = (Upstream::echoing(vec![tool("look")]).await, Upstream::echoing(vec![tool("look")]).await);
+    let (leaving, staying) = (
+        Upstream::echoing(vec![tool("look")]).await,
+        Upstream::echoing(vec![tool("look")]).await,
+    );
     let house = House::with(bench, &[&leaving, &staying]).await;
     house.connect("one", &leaving).await;
     house.connect("two", &staying).await;
@@ -112,10 +135,16 @@ async fn an_upstream_that_is_gone_fails_one_call_at_a_time(bench: Bench) {
     house.changing("two/look").await;
     drop(leaving);
     let reply = house.call("one__look", json!({})).await;
-    assert_eq!((reply.outcome.status, code(&reply)), (Status::Failed, "unreachable"));
+    assert_eq!(
+        (reply.outcome.status, code(&reply)),
+        (Status::Failed, "unreachable")
+    );
     // Its tools stay in the view, and nobody else is held up.
     assert_eq!(house.names(), ["one__look", "two__look"]);
-    assert_eq!(house.call("two__look", json!({})).await.outcome.status, Status::Succeeded);
+    assert_eq!(
+        house.call("two__look", json!({})).await.outcome.status,
+        Status::Succeeded
+    );
     house.verify().await;
 }
 
@@ -123,9 +152,17 @@ async fn an_upstream_that_is_gone_fails_one_call_at_a_time(bench: Bench) {
 async fn a_built_in_that_fails_is_an_answer_too(bench: Bench) {
     let house = House::with(bench, &[]).await;
     house.grant("current_time", "allow").await;
-    let reply = house.call("current_time", json!({ "time_zone": "Mars/Olympus" })).await;
-    assert_eq!((reply.outcome.status, code(&reply)), (Status::Failed, "tool_error"));
-    assert_eq!((notice(&reply).code, &notice(&reply).details["field"]), ("input.invalid", &json!("time_zone")));
+    let reply = house
+        .call("current_time", json!({ "time_zone": "Mars/Olympus" }))
+        .await;
+    assert_eq!(
+        (reply.outcome.status, code(&reply)),
+        (Status::Failed, "tool_error")
+    );
+    assert_eq!(
+        (notice(&reply).code, &notice(&reply).details["field"]),
+        ("input.invalid", &json!("time_zone"))
+    );
     let reply = house.call("current_time", json!({ "zone": "UTC" })).await;
     assert_eq!(code(&reply), "invalid_arguments");
     let reply = house.call("current_time", json!({ "time_zone": "UTC" })).await;
@@ -163,18 +200,36 @@ async fn a_fault_of_ours_is_an_answer_too(bench: Bench) {
         faulty("faulty_look", "/faulty/look", Effect::ReadOnly),
         faulty("faulty_move", "/faulty/move", Effect::Mutating),
     ];
-    let house = House::build(bench, Plan { more, ..Plan::default() }).await;
+    let house = House::build(
+        bench,
+        Plan {
+            more,
+            ..Plan::default()
+        },
+    )
+    .await;
     for name in ["faulty_look", "faulty_move"] {
         house.grant(name, "allow").await;
         let reply = house.call(name, json!({})).await;
-        assert_eq!((reply.outcome.status, code(&reply)), (Status::Failed, "tool_error"), "{name}");
+        assert_eq!(
+            (reply.outcome.status, code(&reply)),
+            (Status::Failed, "tool_error"),
+            "{name}"
+        );
         // What went wrong is for the log.
         assert!(!format!("{reply:?}").contains("mistake"), "{reply:?}");
         assert_eq!(house.item(reply.call).await.status, Some(Status::Failed));
         let failure = house.ask(name, json!({})).await.unwrap_err();
-        assert_eq!((failure.kind, failure.code), (FailureKind::Internal, "server.internal"), "{name}");
+        assert_eq!(
+            (failure.kind, failure.code),
+            (FailureKind::Internal, "server.internal"),
+            "{name}"
+        );
         let items = house.calls_of(name).await;
-        assert!(items.iter().all(|item| item.status == Some(Status::Failed)), "{items:?}");
+        assert!(
+            items.iter().all(|item| item.status == Some(Status::Failed)),
+            "{items:?}"
+        );
     }
     house.verify().await;
 }
@@ -185,7 +240,10 @@ async fn a_servers_question_goes_through_untouched(bench: Bench) {
         if request.json()["params"]["requestState"] == "s1" {
             return super::upstream::echo(request);
         }
-        let text = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{question}}}"#, request.json()["id"]);
+        let text = format!(
+            r#"{{"jsonrpc":"2.0","id":{},"result":{question}}}"#,
+            request.json()["id"]
+        );
         Reply::bytes(200, text).header("content-type", "application/json")
     })
     .await;
@@ -193,17 +251,35 @@ async fn a_servers_question_goes_through_untouched(bench: Bench) {
     house.connect("files", &upstream).await;
     house.changing("files/ask").await;
     let reply = house.call("files__ask", json!({ "a": 1 })).await;
-    let ReplyBody::InputRequired(said) = &reply.body else { panic!("{reply:?}") };
+    let ReplyBody::InputRequired(said) = &reply.body else {
+        panic!("{reply:?}")
+    };
     assert_eq!((said.get(), reply.outcome.status), (question, Status::Succeeded));
     // The answer is a call of its own, decided and recorded like any; what goes along is exactly what the protocol has for it.
-    let extras = [("requestState", json!("s1")), ("inputResponses", json!({ "n": {} })), ("name", json!("other"))];
-    let extras = extras.map(|(name, value)| (Arc::from(name), Arc::from(raw(&value)))).to_vec();
-    let exchange = Exchange { extras, ..Exchange::default() };
-    let request = ToolRequest { name: "files__ask".into(), arguments: Some(raw(&json!({ "a": 1 }))), exchange };
+    let extras = [
+        ("requestState", json!("s1")),
+        ("inputResponses", json!({ "n": {} })),
+        ("name", json!("other")),
+    ];
+    let extras = extras
+        .map(|(name, value)| (Arc::from(name), Arc::from(raw(&value))))
+        .to_vec();
+    let exchange = Exchange {
+        extras,
+        ..Exchange::default()
+    };
+    let request = ToolRequest {
+        name: "files__ask".into(),
+        arguments: Some(raw(&json!({ "a": 1 }))),
+        exchange,
+    };
     let answered = house.gateway.call(&house.view(), request).await;
     assert_eq!(result(&answered)["structuredContent"]["echo"], json!({ "a": 1 }));
     let sent = upstream.calls().pop().unwrap();
-    assert_eq!((&sent["name"], &sent["inputResponses"]), (&json!("ask"), &json!({ "n": {} })));
+    assert_eq!(
+        (&sent["name"], &sent["inputResponses"]),
+        (&json!("ask"), &json!({ "n": {} }))
+    );
     assert_eq!(house.calls_of("files__ask").await.len(), 2);
     house.verify().await;
 }
@@ -212,14 +288,38 @@ async fn a_servers_question_goes_through_untouched(bench: Bench) {
 async fn names_and_addresses_of_any_kind_are_answered_and_recorded(bench: Bench) {
     let house = House::with(bench, &[]).await;
     let long = "n".repeat(200_000);
-    for name in ["", " ", "a\u{0}b", "\u{202e}x", "'; DROP TABLE journal; --", "../../x", "a/b", &long, "\u{1f600}"] {
+    for name in [
+        "",
+        " ",
+        "a\u{0}b",
+        "\u{202e}x",
+        "'; DROP TABLE journal; --",
+        "../../x",
+        "a/b",
+        &long,
+        "\u{1f600}",
+    ] {
         let reply = house.call(name, json!({})).await;
         assert_eq!(denied(&reply), "unknown_tool", "{name:?}");
-        assert_eq!(house.item(reply.call).await.status, Some(Status::Denied), "{name:?}");
-        for method in ["prompts/get", "resources/read", "resources/subscribe", "completion/complete", "other"] {
+        assert_eq!(
+            house.item(reply.call).await.status,
+            Some(Status::Denied),
+            "{name:?}"
+        );
+        for method in [
+            "prompts/get",
+            "resources/read",
+            "resources/subscribe",
+            "completion/complete",
+            "other",
+        ] {
             let reply = house.read(method, name, json!({})).await;
             assert_eq!(denied(&reply), "unknown_tool", "{method} {name:?}");
-            assert_eq!(house.item(reply.call).await.status, Some(Status::Denied), "{method} {name:?}");
+            assert_eq!(
+                house.item(reply.call).await.status,
+                Some(Status::Denied),
+                "{method} {name:?}"
+            );
         }
     }
     assert!(house.gateway.healthy().await);

@@ -7,18 +7,20 @@ use std::time::Duration;
 use connections::schema::Schemas;
 use connections::{CommandTable, Connections, Limits};
 use domain::{
-    Agent, AgentId, CallId, Channel, Clock, Entry, Fact, Handle, Identity, KeyId, KeyKind, OutcomeCode, PageRequest,
-    Principal, Reason, Status, Surface, Tenant, Timestamp,
+    Agent, AgentId, CallId, Channel, Clock, Entry, Fact, Handle, Identity, KeyId, KeyKind, OutcomeCode,
+    PageRequest, Principal, Reason, Status, Surface, Tenant, Timestamp,
 };
 use gateway::{
-    AgentRef, Capability, ContextRequest, Exchange, Failure, Gateway, KeyTable, Later, Operation, Ports, Registry, Reload,
-    ReloadReport, Reply, ReplyBody, Scope, ToolReply, ToolRequest, View, ViewKey,
+    AgentRef, Capability, ContextRequest, Exchange, Failure, Gateway, KeyTable, Later, Operation, Ports,
+    Registry, Reload, ReloadReport, Reply, ReplyBody, Scope, ToolReply, ToolRequest, View, ViewKey,
 };
 use mcp::egress::Egress;
 use policy::{NameLimits, RuleSet, RuleSource};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
-use store::{ActivityFilter, ActivityItem, AuditFilter, Backend, Change, JournalLimits, RootKey, RootKeys, Store};
+use store::{
+    ActivityFilter, ActivityItem, AuditFilter, Backend, Change, JournalLimits, RootKey, RootKeys, Store,
+};
 
 use super::upstream::Upstream;
 
@@ -44,14 +46,22 @@ impl Bench {
 
     pub(crate) fn of(backend: Backend, folder: Option<tempfile::TempDir>) -> Self {
         let keys = RootKeys::only(RootKey::generate().unwrap());
-        Self { backend, keys, clock: Clock::test(START), folder }
+        Self {
+            backend,
+            keys,
+            clock: Clock::test(START),
+            folder,
+        }
     }
 
     pub(crate) async fn open(&self) -> Store {
         let mut options = store::Options::new(self.backend.clone(), self.keys.clone());
         options.clock = self.clock.clone();
         // Tests chain by hand.
-        options.journal = JournalLimits { chain_within: Duration::from_secs(3600), ..JournalLimits::default() };
+        options.journal = JournalLimits {
+            chain_within: Duration::from_secs(3600),
+            ..JournalLimits::default()
+        };
         Store::open(options).await.unwrap()
     }
 }
@@ -100,14 +110,30 @@ impl KeyTable for NoKeys {
 
 /// A principal with a key of its own.
 pub(crate) fn key(tenant: Tenant, kind: KeyKind) -> Principal {
-    Principal { tenant, identity: Identity::Key { id: KeyId::generate(), kind } }
+    Principal {
+        tenant,
+        identity: Identity::Key {
+            id: KeyId::generate(),
+            kind,
+        },
+    }
 }
 
 impl House {
     /// A house from which these upstreams can be reached.
     pub(crate) async fn with(bench: Bench, upstreams: &[&Upstream]) -> Self {
-        let urls = upstreams.iter().map(|upstream| upstream.server.url().to_owned()).collect();
-        Self::build(bench, Plan { urls, ..Plan::default() }).await
+        let urls = upstreams
+            .iter()
+            .map(|upstream| upstream.server.url().to_owned())
+            .collect();
+        Self::build(
+            bench,
+            Plan {
+                urls,
+                ..Plan::default()
+            },
+        )
+        .await
     }
 
     pub(crate) async fn build(bench: Bench, plan: Plan) -> Self {
@@ -122,11 +148,17 @@ impl House {
             version: 1,
             created_at: START,
         };
-        let agent = store.create_agent(tenant, &Change::by_system("test"), agent).await.unwrap();
+        let agent = store
+            .create_agent(tenant, &Change::by_system("test"), agent)
+            .await
+            .unwrap();
         let ours = capabilities::registry().unwrap();
         let clock = bench.clock.clone();
         let schemas = Schemas::default();
-        let egress = plan.urls.iter().fold(Egress::public(), |egress, url| egress.register(url).unwrap());
+        let egress = plan
+            .urls
+            .iter()
+            .fold(Egress::public(), |egress, url| egress.register(url).unwrap());
         let connections = Connections::new(connections::Options {
             clock: clock.clone(),
             commands: plan.commands,
@@ -145,23 +177,40 @@ impl House {
             names: NameLimits::default(),
             public_url: "http://localhost:7100".into(),
             approval_ttl: TTL,
-            ports: Ports { reload: Arc::new(NoReload), keys: Arc::new(NoKeys) },
+            ports: Ports {
+                reload: Arc::new(NoReload),
+                keys: Arc::new(NoKeys),
+            },
         })
         .await
         .unwrap();
         let caller = key(tenant, KeyKind::Agent(agent.id));
         let (admin, stranger) = (key(tenant, KeyKind::Admin), key(other, KeyKind::Admin));
-        Self { gateway, store, tenant, clock, agent, caller, admin, stranger, bench }
+        Self {
+            gateway,
+            store,
+            tenant,
+            clock,
+            agent,
+            caller,
+            admin,
+            stranger,
+            bench,
+        }
     }
 
     /// Calls a capability as an administrator over REST.
     pub(crate) async fn ask(&self, id: &str, input: Value) -> Result<Value, Failure> {
-        self.ask_as(self.admin, Surface::Api, (id, input)).await.map(|reply| reply.body.unwrap_or_default())
+        self.ask_as(self.admin, Surface::Api, (id, input))
+            .await
+            .map(|reply| reply.body.unwrap_or_default())
     }
 
     /// The same where it must succeed.
     pub(crate) async fn admin(&self, id: &str, input: Value) -> Value {
-        self.ask(id, input.clone()).await.unwrap_or_else(|failure| panic!("{id} {input}: {failure}"))
+        self.ask(id, input.clone())
+            .await
+            .unwrap_or_else(|failure| panic!("{id} {input}: {failure}"))
     }
 
     pub(crate) async fn ask_as(
@@ -170,7 +219,13 @@ impl House {
         surface: Surface,
         (id, input): (&str, Value),
     ) -> Result<Reply, Failure> {
-        let operation = Operation { principal, surface, id: id.to_owned(), input, idempotency_key: None };
+        let operation = Operation {
+            principal,
+            surface,
+            id: id.to_owned(),
+            input,
+            idempotency_key: None,
+        };
         self.gateway.operate(operation).await
     }
 
@@ -185,13 +240,23 @@ impl House {
             input[key] = value.clone();
         }
         self.admin("connections.add", input).await;
-        let report = self.admin("connections.test", json!({ "connection": name })).await;
+        let report = self
+            .admin("connections.test", json!({ "connection": name }))
+            .await;
         assert_eq!(report["ok"], true, "{report:#}");
+    }
+
+    /// Lists again what a connection's server offers.
+    pub(crate) async fn refresh(&self, name: &str) -> Value {
+        self.admin("connections.refresh", json!({ "connection": name }))
+            .await
     }
 
     /// Changes a connection's settings.
     pub(crate) async fn change(&self, name: &str, change: Value) {
-        let now = self.admin("connections.show", json!({ "connection": name })).await;
+        let now = self
+            .admin("connections.show", json!({ "connection": name }))
+            .await;
         let mut input = json!({ "connection": name, "expected_version": now["version"] });
         for (key, value) in change.as_object().unwrap() {
             input[key] = value.clone();
@@ -233,12 +298,23 @@ impl House {
     }
 
     pub(crate) async fn rule(&self, id: &str, text: &str) {
-        let source = RuleSource { id: id.into(), text: text.into(), description: String::new(), enabled: true };
-        self.gateway.set_rules(self.tenant, RuleSet::parse(&[source]).unwrap()).await.unwrap();
+        let source = RuleSource {
+            id: id.into(),
+            text: text.into(),
+            description: String::new(),
+            enabled: true,
+        };
+        self.gateway
+            .set_rules(self.tenant, RuleSet::parse(&[source]).unwrap())
+            .await
+            .unwrap();
     }
 
     pub(crate) async fn no_rules(&self) {
-        self.gateway.set_rules(self.tenant, RuleSet::empty()).await.unwrap();
+        self.gateway
+            .set_rules(self.tenant, RuleSet::empty())
+            .await
+            .unwrap();
     }
 
     /// What the agent sees now.
@@ -247,7 +323,12 @@ impl House {
     }
 
     pub(crate) fn view_of(&self, principal: Principal, scope: Scope) -> Arc<View> {
-        let key = ViewKey { principal, agent: AgentRef::Id(self.agent.id), scope, channel: Channel::Mcp };
+        let key = ViewKey {
+            principal,
+            agent: AgentRef::Id(self.agent.id),
+            scope,
+            channel: Channel::Mcp,
+        };
         self.gateway.view(&key).unwrap()
     }
 
@@ -270,7 +351,9 @@ impl House {
                 channel: Channel::Mcp,
             });
             let same = now.ok().filter(|now| Arc::ptr_eq(now, view));
-            let given = arguments.is_object().then(|| domain::Arguments::new(raw(&arguments)).unwrap());
+            let given = arguments
+                .is_object()
+                .then(|| domain::Arguments::new(raw(&arguments)).unwrap());
             match (same, given) {
                 (Some(view), Some(given)) => self.gateway.explain(&view, name, Some(given)).await.ok(),
                 _ => None,
@@ -283,7 +366,11 @@ impl House {
         );
         if let Some(explained) = explained.filter(|_| !unjudged) {
             let Decided { decision, reason, .. } = Decided::of(&self.item(reply.call).await);
-            assert_eq!((explained.decision, &explained.reason), (&*decision, &reason), "{name} {arguments}");
+            assert_eq!(
+                (explained.decision, &explained.reason),
+                (&*decision, &reason),
+                "{name} {arguments}"
+            );
         }
         reply
     }
@@ -306,21 +393,36 @@ impl House {
     /// The one item of a call in the activity, once it has ended.
     pub(crate) async fn item(&self, call: CallId) -> ActivityItem {
         self.settle().await;
-        let filter = ActivityFilter { call: Some(call), ..ActivityFilter::default() };
+        let filter = ActivityFilter {
+            call: Some(call),
+            ..ActivityFilter::default()
+        };
         let mut found = self.activity(filter).await;
         assert_eq!(found.len(), 1, "one call is one item");
         found.remove(0)
     }
 
     pub(crate) async fn activity(&self, filter: ActivityFilter) -> Vec<ActivityItem> {
-        let page = PageRequest { limit: 100, cursor: None };
-        self.store.list_activity(self.tenant, &filter, &page).await.unwrap().items
+        let page = PageRequest {
+            limit: 100,
+            cursor: None,
+        };
+        self.store
+            .list_activity(self.tenant, &filter, &page)
+            .await
+            .unwrap()
+            .items
     }
 
     /// All calls of a tool by its exposed name, oldest first.
     pub(crate) async fn calls_of(&self, exposed: &str) -> Vec<ActivityItem> {
         self.settle().await;
-        let mut found = self.activity(ActivityFilter { tool: Some(exposed.into()), ..ActivityFilter::default() }).await;
+        let mut found = self
+            .activity(ActivityFilter {
+                tool: Some(exposed.into()),
+                ..ActivityFilter::default()
+            })
+            .await;
         found.reverse();
         found
     }
@@ -329,9 +431,16 @@ impl House {
     pub(crate) async fn entries(&self) -> Vec<Entry> {
         self.settle().await;
         let mut all = Vec::new();
-        let mut page = PageRequest { limit: 100, cursor: None };
+        let mut page = PageRequest {
+            limit: 100,
+            cursor: None,
+        };
         loop {
-            let found = self.store.list_audit(self.tenant, &AuditFilter::default(), &page).await.unwrap();
+            let found = self
+                .store
+                .list_audit(self.tenant, &AuditFilter::default(), &page)
+                .await
+                .unwrap();
             all.extend(found.items.into_iter().map(|item| item.entry));
             match found.next_cursor {
                 Some(cursor) => page.cursor = Some(cursor),
@@ -354,7 +463,11 @@ impl House {
 
     /// Answers a question as the administrator.
     pub(crate) async fn answer(&self, approval: domain::ApprovalId, decision: &str) -> Value {
-        self.admin("resolve_approval", json!({ "approval": approval.uuid(), "decision": decision })).await
+        self.admin(
+            "resolve_approval",
+            json!({ "approval": approval.uuid(), "decision": decision }),
+        )
+        .await
     }
 }
 
@@ -371,7 +484,16 @@ pub(crate) struct Decided {
 
 impl Decided {
     pub(crate) fn of(item: &ActivityItem) -> Self {
-        let Fact::Decided { decision, reason, risk, effect, channel, epoch, .. } = &item.decided.fact else {
+        let Fact::Decided {
+            decision,
+            reason,
+            risk,
+            effect,
+            channel,
+            epoch,
+            ..
+        } = &item.decided.fact
+        else {
             panic!("no decision: {item:?}")
         };
         Self {
@@ -394,11 +516,11 @@ fn named(tool: &str) -> Value {
 }
 
 pub(crate) fn names(view: &View) -> Vec<String> {
-    let name = |raw: &Box<RawValue>| {
+    let name = |raw: &RawValue| {
         let tool: BTreeMap<String, Value> = serde_json::from_str(raw.get()).unwrap();
         tool["name"].as_str().unwrap().to_owned()
     };
-    view.tools().iter().map(name).collect()
+    view.tools().iter().map(|raw| name(raw)).collect()
 }
 
 pub(crate) fn raw(value: &Value) -> Box<RawValue> {
@@ -406,7 +528,11 @@ pub(crate) fn raw(value: &Value) -> Box<RawValue> {
 }
 
 pub(crate) fn request(name: &str, arguments: &Value) -> ToolRequest {
-    ToolRequest { name: name.into(), arguments: Some(raw(arguments)), exchange: Exchange::default() }
+    ToolRequest {
+        name: name.into(),
+        arguments: Some(raw(arguments)),
+        exchange: Exchange::default(),
+    }
 }
 
 /// What a reply says: its code, or the tool's own result.

@@ -17,7 +17,11 @@ both!(
     a_key_is_kept_for_a_day,
 );
 
-async fn create(house: &House, (principal, idempotency_key): (Principal, &str), input: Value) -> Result<Reply, Failure> {
+async fn create(
+    house: &House,
+    (principal, idempotency_key): (Principal, &str),
+    input: Value,
+) -> Result<Reply, Failure> {
     let operation = Operation {
         principal,
         surface: Surface::Api,
@@ -29,7 +33,10 @@ async fn create(house: &House, (principal, idempotency_key): (Principal, &str), 
 }
 
 async fn agents(house: &House) -> usize {
-    house.admin("agents.list", json!({})).await["items"].as_array().unwrap().len()
+    house.admin("agents.list", json!({})).await["items"]
+        .as_array()
+        .unwrap()
+        .len()
 }
 
 async fn a_repeated_request_is_answered_from_the_first(bench: Bench) {
@@ -38,12 +45,26 @@ async fn a_repeated_request_is_answered_from_the_first(bench: Bench) {
     let first = create(&house, (house.admin, "k1"), input.clone()).await.unwrap();
     assert_eq!((first.status, first.replayed), (201, false));
     // The same members in another order are the same request.
-    let again = create(&house, (house.admin, "k1"), json!({ "description": "d", "handle": "second" })).await.unwrap();
-    assert_eq!((again.status, &again.body, again.replayed), (201, &first.body, true));
+    let again = create(
+        &house,
+        (house.admin, "k1"),
+        json!({ "description": "d", "handle": "second" }),
+    )
+    .await
+    .unwrap();
+    assert_eq!(
+        (again.status, &again.body, again.replayed),
+        (201, &first.body, true)
+    );
     assert_eq!(agents(&house).await, 2);
     // What failed may be tried again under the same key.
-    let taken = create(&house, (house.admin, "k2"), input.clone()).await.unwrap_err();
-    assert_eq!((taken.kind, taken.code), (FailureKind::Conflict, "resource.name_taken"));
+    let taken = create(&house, (house.admin, "k2"), input.clone())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (taken.kind, taken.code),
+        (FailureKind::Conflict, "resource.name_taken")
+    );
     house.admin("agents.remove", json!({ "agent": "second" })).await;
     assert!(!create(&house, (house.admin, "k2"), input).await.unwrap().replayed);
     house.verify().await;
@@ -51,18 +72,39 @@ async fn a_repeated_request_is_answered_from_the_first(bench: Bench) {
 
 async fn a_key_is_for_one_request_of_one_principal(bench: Bench) {
     let house = House::with(bench, &[]).await;
-    create(&house, (house.admin, "k"), json!({ "handle": "second" })).await.unwrap();
-    let other = create(&house, (house.admin, "k"), json!({ "handle": "third" })).await.unwrap_err();
-    assert_eq!((other.kind, other.code), (FailureKind::Conflict, "idempotency.conflict"));
+    create(&house, (house.admin, "k"), json!({ "handle": "second" }))
+        .await
+        .unwrap();
+    let other = create(&house, (house.admin, "k"), json!({ "handle": "third" }))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (other.kind, other.code),
+        (FailureKind::Conflict, "idempotency.conflict")
+    );
     // Another administrator's keys are his own; so are another organization's.
     let colleague = key(house.tenant, KeyKind::Admin);
-    assert!(!create(&house, (colleague, "k"), json!({ "handle": "third" })).await.unwrap().replayed);
-    assert!(!create(&house, (house.stranger, "k"), json!({ "handle": "second" })).await.unwrap().replayed);
+    assert!(
+        !create(&house, (colleague, "k"), json!({ "handle": "third" }))
+            .await
+            .unwrap()
+            .replayed
+    );
+    assert!(
+        !create(&house, (house.stranger, "k"), json!({ "handle": "second" }))
+            .await
+            .unwrap()
+            .replayed
+    );
     // One that may not do it gains nothing from a key, and takes none away.
-    let refused = create(&house, (house.caller, "k"), json!({ "handle": "fourth" })).await.unwrap_err();
+    let refused = create(&house, (house.caller, "k"), json!({ "handle": "fourth" }))
+        .await
+        .unwrap_err();
     assert_eq!(refused.kind, FailureKind::Forbidden);
     for bad in [String::new(), "é".to_owned(), "k".repeat(256), "a\nb".to_owned()] {
-        let refused = create(&house, (house.admin, &bad), json!({ "handle": "fifth" })).await.unwrap_err();
+        let refused = create(&house, (house.admin, &bad), json!({ "handle": "fifth" }))
+            .await
+            .unwrap_err();
         assert_eq!(refused.code, "idempotency.bad_key", "{bad:?}");
     }
     assert_eq!(agents(&house).await, 3);
@@ -71,8 +113,12 @@ async fn a_key_is_for_one_request_of_one_principal(bench: Bench) {
 
 async fn requests_that_come_together_happen_once(bench: Bench) {
     let house = House::with(bench, &[]).await;
-    let all = join_all((0..16).map(|_| create(&house, (house.admin, "k"), json!({ "handle": "second" })))).await;
-    let fresh = all.iter().filter(|answer| answer.as_ref().is_ok_and(|reply| !reply.replayed)).count();
+    let all =
+        join_all((0..16).map(|_| create(&house, (house.admin, "k"), json!({ "handle": "second" })))).await;
+    let fresh = all
+        .iter()
+        .filter(|answer| answer.as_ref().is_ok_and(|reply| !reply.replayed))
+        .count();
     assert_eq!(fresh, 1);
     for answer in &all {
         match answer {
@@ -86,10 +132,24 @@ async fn requests_that_come_together_happen_once(bench: Bench) {
 
 async fn a_key_is_kept_for_a_day(bench: Bench) {
     let house = House::with(bench, &[]).await;
-    create(&house, (house.admin, "k"), json!({ "handle": "second" })).await.unwrap();
-    house.clock.advance(Duration::from_secs(24 * 3600) - Duration::from_micros(1));
-    assert!(create(&house, (house.admin, "k"), json!({ "handle": "second" })).await.unwrap().replayed);
+    create(&house, (house.admin, "k"), json!({ "handle": "second" }))
+        .await
+        .unwrap();
+    house
+        .clock
+        .advance(Duration::from_secs(24 * 3600) - Duration::from_micros(1));
+    assert!(
+        create(&house, (house.admin, "k"), json!({ "handle": "second" }))
+            .await
+            .unwrap()
+            .replayed
+    );
     house.clock.advance(Duration::from_micros(1));
-    assert!(!create(&house, (house.admin, "k"), json!({ "handle": "third" })).await.unwrap().replayed);
+    assert!(
+        !create(&house, (house.admin, "k"), json!({ "handle": "third" }))
+            .await
+            .unwrap()
+            .replayed
+    );
     house.verify().await;
 }

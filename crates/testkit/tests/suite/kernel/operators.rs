@@ -63,10 +63,16 @@ struct Named {
 
 /// A legal input of each capability. A new capability needs one here.
 fn input(id: &str, named: &Named) -> Value {
-    let Named { agent, connection, approval, key } = named;
+    let Named {
+        agent,
+        connection,
+        approval,
+        key,
+    } = named;
     match id {
         "activity.list" | "grants.list" => json!({ "agent": agent }),
-        "agents.list" | "audit.list" | "audit.verify" | "config.reload" | "connections.list" | "current_time" | "keys.list" => json!({}),
+        "agents.list" | "audit.list" | "audit.verify" | "config.reload" | "connections.list"
+        | "current_time" | "keys.list" => json!({}),
         "agents.create" => json!({ "handle": "third" }),
         "agents.show" | "agents.remove" | "list_approvals" => json!({ "agent": agent }),
         "agents.update" => json!({ "agent": agent, "expected_version": 1, "enabled": false }),
@@ -74,15 +80,23 @@ fn input(id: &str, named: &Named) -> Value {
         "resolve_approval" => json!({ "approval": approval.uuid(), "decision": "approved" }),
         "connections.add" => json!({ "label": "x", "url": "http://127.0.0.1:1/mcp" }),
         "connections.accept" => json!({ "connection": connection, "tool": "look", "digest": "0".repeat(64) }),
-        "connections.catalogue" | "connections.changes" | "connections.refresh" | "connections.remove" | "connections.show"
+        "connections.catalogue"
+        | "connections.changes"
+        | "connections.refresh"
+        | "connections.remove"
+        | "connections.show"
         | "connections.test" => json!({ "connection": connection }),
         "connections.update" => json!({ "connection": connection, "expected_version": 1, "enabled": false }),
-        "grants.set" => json!({ "agent": agent, "connection": connection, "tool": "look", "permission": "unattended" }),
+        "grants.set" => {
+            json!({ "agent": agent, "connection": connection, "tool": "look", "permission": "unattended" })
+        }
         "grants.remove" => json!({ "agent": agent, "connection": connection, "tool": "look" }),
         "keys.create" => json!({ "name": "k", "kind": "agent", "agent": agent }),
         "keys.revoke" => json!({ "key": key }),
         "tools.call" | "tools.explain" => json!({ "agent": agent, "name": "files__look" }),
-        "tools.classify" => json!({ "connection": connection, "tool": "look", "risk": "low", "effect": "read_only" }),
+        "tools.classify" => {
+            json!({ "connection": connection, "tool": "look", "risk": "low", "effect": "read_only" })
+        }
         "tools.list" => json!({ "agent": agent, "connection": connection }),
         other => panic!("say here what a legal input of {other} is"),
     }
@@ -98,7 +112,12 @@ fn nobody() -> Named {
 }
 
 fn ids(house: &House) -> Vec<&'static str> {
-    house.gateway.registry().iter().map(|capability| capability.declaration.id).collect()
+    house
+        .gateway
+        .registry()
+        .iter()
+        .map(|capability| capability.declaration.id)
+        .collect()
 }
 
 async fn the_table_of_who_may_do_what(bench: Bench) {
@@ -119,11 +138,18 @@ async fn the_table_of_who_may_do_what(bench: Bench) {
             for surface in [Surface::Api, Surface::Mcp, Surface::Cli] {
                 table.push(may(principal, surface, id).await);
             }
-            assert_eq!(may(principal, Surface::Agent, id).await, if id == "current_time" { 'n' } else { '-' }, "{id}");
+            assert_eq!(
+                may(principal, Surface::Agent, id).await,
+                if id == "current_time" { 'n' } else { '-' },
+                "{id}"
+            );
         }
         table.push('\n');
     }
-    assert!(table == TABLE, "the table of who may do what changed; if that is meant, put it into TABLE:\n{table}");
+    assert!(
+        table == TABLE,
+        "the table of who may do what changed; if that is meant, put it into TABLE:\n{table}"
+    );
     house.verify().await;
 }
 
@@ -135,8 +161,19 @@ async fn furnished(bench: Bench) -> (House, Upstream, Named) {
     house.reading("files/look").await;
     house.grant("files/ask", "allow").await;
     let approval = asked(&house.call("files__ask", json!({})).await);
-    let key = house.admin("keys.create", json!({ "name": "k", "kind": "agent", "agent": "default" })).await;
-    let connection = house.gateway.workspace(house.tenant).unwrap().find_connection("files").unwrap().id;
+    let key = house
+        .admin(
+            "keys.create",
+            json!({ "name": "k", "kind": "agent", "agent": "default" }),
+        )
+        .await;
+    let connection = house
+        .gateway
+        .workspace(house.tenant)
+        .unwrap()
+        .find_connection("files")
+        .unwrap()
+        .id;
     let named = Named {
         agent: house.agent.id.to_string(),
         connection: connection.to_string(),
@@ -149,7 +186,14 @@ async fn furnished(bench: Bench) -> (House, Upstream, Named) {
 /// Everything an administrator can read of the workspace, but for the time and the record itself.
 async fn all_facts(house: &House) -> Vec<Value> {
     let mut facts = Vec::new();
-    for id in ["agents.list", "connections.list", "grants.list", "keys.list", "list_approvals", "tools.list"] {
+    for id in [
+        "agents.list",
+        "connections.list",
+        "grants.list",
+        "keys.list",
+        "list_approvals",
+        "tools.list",
+    ] {
         facts.push(house.admin(id, json!({})).await);
     }
     facts
@@ -158,23 +202,47 @@ async fn all_facts(house: &House) -> Vec<Value> {
 // I036, V016
 async fn another_organizations_administrator_finds_nothing(bench: Bench) {
     let (house, upstream, named) = furnished(bench).await;
-    let by_name = Named { agent: "default".to_owned(), connection: "files".to_owned(), ..nobody() };
+    let by_name = Named {
+        agent: "default".to_owned(),
+        connection: "files".to_owned(),
+        ..nobody()
+    };
     let before = all_facts(&house).await;
-    let (epoch, sent) = (house.store.epoch(house.tenant).await.unwrap(), upstream.server.received().len());
-    let marks = [named.agent.clone(), named.connection.clone(), named.approval.to_string(), "files".to_owned()];
+    let (epoch, sent) = (
+        house.store.epoch(house.tenant).await.unwrap(),
+        upstream.server.received().len(),
+    );
+    let marks = [
+        named.agent.clone(),
+        named.connection.clone(),
+        named.approval.to_string(),
+        "files".to_owned(),
+    ];
     for id in ids(&house) {
         for named in [&named, &by_name] {
             let input = input(id, named);
-            match house.ask_as(house.stranger, Surface::Api, (id, input.clone())).await {
+            match house
+                .ask_as(house.stranger, Surface::Api, (id, input.clone()))
+                .await
+            {
                 Ok(reply) => {
                     let text = reply.body.unwrap_or_default().to_string();
-                    assert!(!marks.iter().any(|mark| text.contains(&**mark)), "{id} {input}: {text}");
+                    assert!(
+                        !marks.iter().any(|mark| text.contains(&**mark)),
+                        "{id} {input}: {text}"
+                    );
                 }
                 Err(failure) => {
-                    let known = [FailureKind::NotFound, FailureKind::Invalid, FailureKind::Conflict].contains(&failure.kind);
-                    assert!(known && !failure.detail.contains("default"), "{id} {input}: {failure:?}");
+                    let known = [FailureKind::NotFound, FailureKind::Invalid, FailureKind::Conflict]
+                        .contains(&failure.kind);
+                    assert!(
+                        known && !failure.detail.contains("default"),
+                        "{id} {input}: {failure:?}"
+                    );
                     // A thing of others is told from no thing at all in nothing.
-                    let none = house.ask_as(house.stranger, Surface::Api, (id, self::input(id, &nobody()))).await;
+                    let none = house
+                        .ask_as(house.stranger, Surface::Api, (id, self::input(id, &nobody())))
+                        .await;
                     assert_eq!(none.unwrap_err(), failure, "{id} {input}");
                 }
             }
@@ -197,10 +265,20 @@ async fn an_agents_own_key_acts_for_that_agent_alone(bench: Bench) {
         input
     };
     // Its own tools, named or not.
-    for own in [json!({}), json!({ "agent": "default" }), json!({ "agent": house.agent.id.to_string() })] {
-        let reply = house.ask_as(house.caller, Surface::Api, ("tools.call", call(own))).await.unwrap();
+    for own in [
+        json!({}),
+        json!({ "agent": "default" }),
+        json!({ "agent": house.agent.id.to_string() }),
+    ] {
+        let reply = house
+            .ask_as(house.caller, Surface::Api, ("tools.call", call(own)))
+            .await
+            .unwrap();
         let body = reply.body.unwrap();
-        assert_eq!((&body["status"], &body["result"]["structuredContent"]["echo"]), (&json!("succeeded"), &json!({ "a": 1 })));
+        assert_eq!(
+            (&body["status"], &body["result"]["structuredContent"]["echo"]),
+            (&json!("succeeded"), &json!({ "a": 1 }))
+        );
     }
     assert_eq!(upstream.calls().len(), 3);
     // No other's: one that exists is told from one that does not in nothing.
@@ -208,7 +286,10 @@ async fn an_agents_own_key_acts_for_that_agent_alone(bench: Bench) {
     for other in ["second", second["id"].as_str().unwrap(), "nobody"] {
         for id in ["tools.call", "tools.explain"] {
             let input = call(json!({ "agent": other }));
-            let refused = house.ask_as(house.caller, Surface::Api, (id, input)).await.unwrap_err();
+            let refused = house
+                .ask_as(house.caller, Surface::Api, (id, input))
+                .await
+                .unwrap_err();
             assert_eq!(refused.kind, FailureKind::NotFound);
             refusals.push(refused);
         }
@@ -220,10 +301,22 @@ async fn an_agents_own_key_acts_for_that_agent_alone(bench: Bench) {
     assert_eq!(missing.field.as_deref(), Some("agent"));
     // The explanation is that of the call, and the call is recorded as the agent's own.
     let input = json!({ "name": "files__ask", "channel": "mcp", "arguments": {} });
-    let explained = house.ask_as(house.caller, Surface::Api, ("tools.explain", input)).await.unwrap().body.unwrap();
-    assert_eq!((&explained["decision"], &explained["reason"]), (&json!("ask"), &json!("high_risk")));
+    let explained = house
+        .ask_as(house.caller, Surface::Api, ("tools.explain", input))
+        .await
+        .unwrap()
+        .body
+        .unwrap();
+    assert_eq!(
+        (&explained["decision"], &explained["reason"]),
+        (&json!("ask"), &json!("high_risk"))
+    );
     let recorded = house.calls_of("files__look").await;
-    assert!(recorded.iter().all(|item| item.decided.actor.agent == Some(house.agent.id)));
+    assert!(
+        recorded
+            .iter()
+            .all(|item| item.decided.actor.agent == Some(house.agent.id))
+    );
     house.verify().await;
 }
 
@@ -233,17 +326,29 @@ async fn every_operation_leaves_its_trace(bench: Bench) {
     for id in ids(&house) {
         for (principal, refused) in [(house.admin, false), (house.caller, true)] {
             let before = house.calls_of(id).await.len();
-            let answer = house.ask_as(principal, Surface::Api, (id, input(id, &nobody()))).await;
+            let answer = house
+                .ask_as(principal, Surface::Api, (id, input(id, &nobody())))
+                .await;
             let items = house.calls_of(id).await;
             // Settling is itself a call of current_time.
             let expected = if id == "current_time" { 2 } else { 1 };
             assert_eq!(items.len() - before, expected, "{id}");
             let item = &items[before];
             let decided = super::house::Decided::of(item);
-            let forbidden = answer.as_ref().is_err_and(|failure| failure.code == "access.forbidden");
-            assert_eq!(&*decided.decision, if forbidden { "deny" } else { "allow" }, "{id}");
+            let forbidden = answer
+                .as_ref()
+                .is_err_and(|failure| failure.code == "access.forbidden");
+            assert_eq!(
+                &*decided.decision,
+                if forbidden { "deny" } else { "allow" },
+                "{id}"
+            );
             assert!(!forbidden || refused);
-            assert_eq!((&*item.decided.actor.kind, item.ended.is_some()), (principal.kind(), true), "{id}");
+            assert_eq!(
+                (&*item.decided.actor.kind, item.ended.is_some()),
+                (principal.kind(), true),
+                "{id}"
+            );
         }
     }
     house.verify().await;

@@ -22,7 +22,10 @@ where
     execute(&server, &format!("CREATE DATABASE {name}")).await;
     let mut url = server.clone();
     url.set_path(&name);
-    let backend = Backend::Postgres { url: Secret::new(url.as_str()), max_connections: 8 };
+    let backend = Backend::Postgres {
+        url: Secret::new(url.as_str()),
+        max_connections: 8,
+    };
     let outcome = tokio::spawn(test(Bench::of(backend, None))).await;
     execute(&server, &format!("DROP DATABASE {name} WITH (FORCE)")).await;
     if let Err(error) = outcome {
@@ -30,9 +33,14 @@ where
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the suite is told of a PostgreSQL server by its environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the suite is told of a PostgreSQL server by its environment"
+)]
 fn server() -> Option<url::Url> {
-    std::env::var("SWITCHBOARD_TEST_POSTGRES").ok().map(|text| text.parse().unwrap())
+    std::env::var("SWITCHBOARD_TEST_POSTGRES")
+        .ok()
+        .map(|text| text.parse().unwrap())
 }
 
 /// One statement, by the protocol's simple query (PostgreSQL documentation, chapter 55), as a user who needs no password on loopback.
@@ -40,14 +48,23 @@ async fn execute(server: &url::Url, sql: &str) {
     let address = (server.host_str().unwrap(), server.port().unwrap_or(5432));
     let mut stream = TcpStream::connect(address).await.unwrap();
     let mut start = 196_608_i32.to_be_bytes().to_vec();
-    for text in ["user", server.username(), "database", server.path().trim_start_matches('/'), ""] {
+    for text in [
+        "user",
+        server.username(),
+        "database",
+        server.path().trim_start_matches('/'),
+        "",
+    ] {
         start.extend_from_slice(text.as_bytes());
         start.push(0);
     }
     stream.write_all(&framed(&start)).await.unwrap();
     until_ready(&mut stream).await;
     stream.write_all(b"Q").await.unwrap();
-    stream.write_all(&framed(format!("{sql}\0").as_bytes())).await.unwrap();
+    stream
+        .write_all(&framed(format!("{sql}\0").as_bytes()))
+        .await
+        .unwrap();
     until_ready(&mut stream).await;
 }
 
@@ -65,7 +82,10 @@ async fn until_ready(stream: &mut TcpStream) {
         match kind {
             b'Z' => return,
             b'E' => panic!("PostgreSQL refuses: {}", String::from_utf8_lossy(&body)),
-            b'R' => assert_eq!(body, [0; 4], "the test server asks for a password; let it trust loopback"),
+            b'R' => assert_eq!(
+                body, [0; 4],
+                "the test server asks for a password; let it trust loopback"
+            ),
             _ => {}
         }
     }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use connections::{CommandTable, SecretSource, StdioSpec};
 use domain::{
-    Account, AccountKind, Connection, ConnectionId, ConnectionOwner, ConnectionState, Endpoint, Health, Label, Namespace,
-    Secret, Sharing, Status,
+    Account, AccountKind, Connection, ConnectionId, ConnectionOwner, ConnectionState, Endpoint, Health,
+    Label, Namespace, Secret, Sharing, Status,
 };
 use serde_json::json;
 use store::Change;
@@ -20,14 +20,38 @@ async fn a_configured_command_is_governed_like_any_server(bench: Bench) {
     let program = testkit::program::program("scripted-child").unwrap();
     let files = tempfile::tempdir().unwrap();
     let counted = files.path().join("calls");
-    let argv = [program.to_str().unwrap(), "--count-calls", counted.to_str().unwrap()];
-    let argv = argv.map(|argument| SecretSource::Known(Secret::new(argument))).to_vec();
-    let spec = StdioSpec { argv, env: Vec::new(), inherited: Vec::new(), cwd: None };
+    let argv = [
+        program.to_str().unwrap(),
+        "--count-calls",
+        counted.to_str().unwrap(),
+    ];
+    let argv = argv
+        .map(|argument| SecretSource::Known(Secret::new(argument)))
+        .to_vec();
+    let spec = StdioSpec {
+        argv,
+        env: Vec::new(),
+        inherited: Vec::new(),
+        cwd: None,
+    };
     let commands: CommandTable = [("child", spec)].into_iter().collect();
-    let house = House::build(bench, Plan { commands, ..Plan::default() }).await;
-    house.store.create_connection(house.tenant, &Change::by_system("config.load"), configured()).await.unwrap();
+    let house = House::build(
+        bench,
+        Plan {
+            commands,
+            ..Plan::default()
+        },
+    )
+    .await;
+    house
+        .store
+        .create_connection(house.tenant, &Change::by_system("config.load"), configured())
+        .await
+        .unwrap();
     house.gateway.refresh(house.tenant).await.unwrap();
-    let report = house.admin("connections.test", json!({ "connection": "child" })).await;
+    let report = house
+        .admin("connections.test", json!({ "connection": "child" }))
+        .await;
     assert_eq!(report["ok"], true, "{report:#}");
     house.changing("child/echo").await;
     house.changing("child/crash").await;
@@ -35,7 +59,9 @@ async fn a_configured_command_is_governed_like_any_server(bench: Bench) {
     let counts = || std::fs::read_to_string(&counted).unwrap_or_default();
     asked(&house.call("child__environment", json!({})).await);
     assert_eq!(counts(), "", "nothing is sent before a person said yes");
-    let reply = house.call("child__echo", json!({ "a": [1, { "b": null }] })).await;
+    let reply = house
+        .call("child__echo", json!({ "a": [1, { "b": null }] }))
+        .await;
     assert_eq!(reply.outcome.status, Status::Succeeded, "{reply:?}");
     assert!(result(&reply).to_string().contains("null"));
     // It ends in the middle of a call: nobody knows what came of it, and it is not sent again.
@@ -43,9 +69,16 @@ async fn a_configured_command_is_governed_like_any_server(bench: Bench) {
     assert_eq!((reply.outcome.status, code(&reply)), (Status::Unknown, "unknown"));
     assert_eq!(counts(), "echo\ncrash\n");
     // X020
-    assert_eq!(house.call("child__echo", json!({})).await.outcome.status, Status::Succeeded);
+    assert_eq!(
+        house.call("child__echo", json!({})).await.outcome.status,
+        Status::Succeeded
+    );
     house.verify().await;
-    house.gateway.connections().shutdown(Duration::from_secs(10)).await;
+    house
+        .gateway
+        .connections()
+        .shutdown(Duration::from_secs(10))
+        .await;
 }
 
 fn configured() -> Connection {
@@ -54,8 +87,15 @@ fn configured() -> Connection {
         owner: ConnectionOwner::Workspace,
         label: Label::new("child").unwrap(),
         namespace: Namespace::new("child").unwrap(),
-        endpoint: Endpoint::Command { configured: "child".into() },
-        account: Account { kind: AccountKind::None, header_name: None, value_prefix: None, configured: false },
+        endpoint: Endpoint::Command {
+            configured: "child".into(),
+        },
+        account: Account {
+            kind: AccountKind::None,
+            header_name: None,
+            value_prefix: None,
+            configured: false,
+        },
         header_names: Vec::new(),
         sharing: Sharing::Shared,
         allowed_tools: None,

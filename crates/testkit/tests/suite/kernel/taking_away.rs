@@ -34,7 +34,11 @@ async fn gone(house: &House, upstream: &Upstream, older: &Arc<View>, what: &str)
     for name in ["files__look", "files__move"] {
         for (view, age) in [(older, "older"), (&house.view(), "fresh")] {
             let reply = house.call_in(view, name, json!({})).await;
-            assert_eq!(reply.outcome.status, Status::Denied, "{name}, {age} view, after {what}: {reply:?}");
+            assert_eq!(
+                reply.outcome.status,
+                Status::Denied,
+                "{name}, {age} view, after {what}: {reply:?}"
+            );
             let item = house.item(reply.call).await;
             let recorded = Decided::of(&item);
             assert_eq!(&*recorded.decision, "deny", "{name}, {age} view, after {what}");
@@ -47,7 +51,11 @@ async fn gone(house: &House, upstream: &Upstream, older: &Arc<View>, what: &str)
 async fn works(house: &House, view: &Arc<View>, after: &str) {
     for name in ["files__look", "files__move"] {
         let reply = house.call_in(view, name, json!({})).await;
-        assert_eq!(reply.outcome.status, Status::Succeeded, "{name} after {after}: {reply:?}");
+        assert_eq!(
+            reply.outcome.status,
+            Status::Succeeded,
+            "{name} after {after}: {reply:?}"
+        );
     }
 }
 
@@ -55,13 +63,37 @@ async fn works(house: &House, view: &Arc<View>, after: &str) {
 async fn everything_taken_away_bites_at_the_next_call(bench: Bench) {
     let (house, upstream) = open_house(bench).await;
     let cases = [
-        ("revocation", json!({ "revoke": true }), json!({ "grant": "allow" })),
-        ("a grant that denies", json!({ "grant": "deny" }), json!({ "grant": "allow" })),
-        ("a kill switch", json!({ "enabled": false }), json!({ "enabled": true })),
-        ("lost trust", json!({ "trusted": false }), json!({ "trusted": true })),
-        ("a narrower list", json!({ "allowed_tools": ["other"] }), json!({ "allowed_tools": null })),
+        (
+            "revocation",
+            json!({ "revoke": true }),
+            json!({ "grant": "allow" }),
+        ),
+        (
+            "a grant that denies",
+            json!({ "grant": "deny" }),
+            json!({ "grant": "allow" }),
+        ),
+        (
+            "a kill switch",
+            json!({ "enabled": false }),
+            json!({ "enabled": true }),
+        ),
+        (
+            "lost trust",
+            json!({ "trusted": false }),
+            json!({ "trusted": true }),
+        ),
+        (
+            "a narrower list",
+            json!({ "allowed_tools": ["other"] }),
+            json!({ "allowed_tools": null }),
+        ),
         ("a rule", json!({ "rule": true }), json!({ "rule": false })),
-        ("a disabled agent", json!({ "agent": false }), json!({ "agent": true })),
+        (
+            "a disabled agent",
+            json!({ "agent": false }),
+            json!({ "agent": true }),
+        ),
     ];
     for (what, away, back) in cases {
         let older = house.view();
@@ -86,7 +118,12 @@ async fn apply(house: &House, change: &serde_json::Value) {
             house.grant("files/move", value.as_str().unwrap()).await;
         }
         ("rule", value) if value == true => {
-            house.rule("stop", "forbid(principal, action, resource in Connection::\"files\");").await;
+            house
+                .rule(
+                    "stop",
+                    "forbid(principal, action, resource in Connection::\"files\");",
+                )
+                .await;
         }
         ("rule", _) => house.no_rules().await,
         ("agent", value) => {
@@ -101,13 +138,34 @@ async fn apply(house: &House, change: &serde_json::Value) {
 // C03: the change is in the database, and this process has not heard of it.
 async fn another_replicas_change_stops_an_act(bench: Bench) {
     let (house, upstream) = open_house(bench).await;
-    let connection = house.gateway.workspace(house.tenant).unwrap().find_connection("files").unwrap().id;
-    let subject = domain::GrantSubject::Tool(ToolRef::Upstream { connection, name: "move".into() });
+    let connection = house
+        .gateway
+        .workspace(house.tenant)
+        .unwrap()
+        .find_connection("files")
+        .unwrap()
+        .id;
+    let subject = domain::GrantSubject::Tool(ToolRef::Upstream {
+        connection,
+        name: "move".into(),
+    });
     let change = Change::by_system("test");
-    assert!(house.store.remove_grant(house.tenant, &change, house.agent.id, &subject).await.unwrap());
+    assert!(
+        house
+            .store
+            .remove_grant(house.tenant, &change, house.agent.id, &subject)
+            .await
+            .unwrap()
+    );
     let view = house.view();
-    assert!(view.snapshot().by_name("files__move").is_some(), "this process has not heard of it");
-    let reply = house.gateway.call(&view, super::house::request("files__move", &json!({}))).await;
+    assert!(
+        view.snapshot().by_name("files__move").is_some(),
+        "this process has not heard of it"
+    );
+    let reply = house
+        .gateway
+        .call(&view, super::house::request("files__move", &json!({})))
+        .await;
     assert_eq!(denied(&reply), "revoked");
     assert!(upstream.calls().is_empty());
     house.item(reply.call).await;
@@ -123,7 +181,10 @@ async fn nothing_is_gained_in_an_older_view(bench: Bench) {
     house.grant("files/look", "allow").await;
     let asks = house.view();
     house.grant("files/look", "unattended").await;
-    assert_eq!(denied(&house.call_in(&before_grant, "files__look", json!({})).await), "no_grant");
+    assert_eq!(
+        denied(&house.call_in(&before_grant, "files__look", json!({})).await),
+        "no_grant"
+    );
     asked(&house.call_in(&asks, "files__look", json!({})).await);
     assert!(upstream.calls().is_empty());
     let fresh = house.call("files__look", json!({})).await;
@@ -134,7 +195,9 @@ async fn nothing_is_gained_in_an_older_view(bench: Bench) {
 async fn an_agent_or_connection_that_is_gone_is_gone_for_older_views(bench: Bench) {
     let (house, upstream) = open_house(bench).await;
     let older = house.view();
-    house.admin("connections.remove", json!({ "connection": "files" })).await;
+    house
+        .admin("connections.remove", json!({ "connection": "files" }))
+        .await;
     for name in ["files__look", "files__move"] {
         assert_eq!(denied(&house.call_in(&older, name, json!({})).await), "revoked");
     }

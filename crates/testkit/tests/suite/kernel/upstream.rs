@@ -54,12 +54,19 @@ impl Upstream {
 
     /// The arguments of every call it received.
     pub(crate) fn arguments(&self) -> Vec<Value> {
-        self.calls().into_iter().map(|params| params["arguments"].clone()).collect()
+        self.calls()
+            .into_iter()
+            .map(|params| params["arguments"].clone())
+            .collect()
     }
 
     /// Waits until it has received so many calls.
     pub(crate) async fn wait_for_calls(&self, count: usize) {
-        self.calls.subscribe().wait_for(|calls| calls.len() >= count).await.unwrap();
+        self.calls
+            .subscribe()
+            .wait_for(|calls| calls.len() >= count)
+            .await
+            .unwrap();
     }
 }
 
@@ -67,7 +74,10 @@ impl Upstream {
 pub(crate) fn echo(request: &Received) -> Reply {
     let arguments = request.json()["params"]["arguments"].clone();
     let text = json!({ "type": "text", "text": "done" });
-    Reply::result(request, json!({ "content": [text], "structuredContent": { "echo": arguments } }))
+    Reply::result(
+        request,
+        json!({ "content": [text], "structuredContent": { "echo": arguments } }),
+    )
 }
 
 /// An `echo` that waits for the test.

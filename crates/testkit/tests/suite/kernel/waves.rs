@@ -38,7 +38,8 @@ impl Gated {
         count: usize,
         early: impl Fn(usize, &[CancellationToken]) -> bool + Send + Sync + 'static,
     ) -> Self {
-        let gates: Arc<Vec<CancellationToken>> = Arc::new((0..count).map(|_| CancellationToken::new()).collect());
+        let gates: Arc<Vec<CancellationToken>> =
+            Arc::new((0..count).map(|_| CancellationToken::new()).collect());
         let too_early = Arc::new(AtomicBool::new(false));
         let (holding, noting) = (gates.clone(), too_early.clone());
         let upstream = Upstream::answering(tools, move |request| {
@@ -49,7 +50,11 @@ impl Gated {
             echo(request).after(holding[n].clone())
         })
         .await;
-        Self { upstream, gates, too_early }
+        Self {
+            upstream,
+            gates,
+            too_early,
+        }
     }
 
     fn open(&self, gates: impl Iterator<Item = usize>) {
@@ -58,13 +63,21 @@ impl Gated {
 }
 
 fn numbered(names: &[&str]) -> Vec<ToolRequest> {
-    names.iter().enumerate().map(|(n, name)| request(name, &json!({ "n": n }))).collect()
+    names
+        .iter()
+        .enumerate()
+        .map(|(n, name)| request(name, &json!({ "n": n })))
+        .collect()
 }
 
 /// Starts a response's calls in a task of its own.
 fn respond(house: &House, requests: Vec<ToolRequest>) -> tokio::task::JoinHandle<Vec<ToolReply>> {
     let (gateway, view) = (house.gateway.clone(), house.view());
-    tokio::spawn(async move { gateway.call_all(&view, requests, &mut Rejections::default()).await })
+    tokio::spawn(async move {
+        gateway
+            .call_all(&view, requests, &mut Rejections::default())
+            .await
+    })
 }
 
 fn assert_in_order(replies: &[ToolReply]) {
@@ -76,7 +89,9 @@ fn assert_in_order(replies: &[ToolReply]) {
 // V167, V169
 async fn readings_run_in_waves_of_eight_and_answer_in_order(bench: Bench) {
     // A call of a later wave comes too early while one of the wave before is held.
-    let early = |n: usize, gates: &[CancellationToken]| n >= 8 && gates[..n / 8 * 8].iter().any(|g| !g.is_cancelled());
+    let early = |n: usize, gates: &[CancellationToken]| {
+        n >= 8 && gates[..n / 8 * 8].iter().any(|g| !g.is_cancelled())
+    };
     let gated = Gated::start(vec![tool("look")], 20, early).await;
     let house = House::with(bench, &[&gated.upstream]).await;
     house.connect("files", &gated.upstream).await;
@@ -102,7 +117,10 @@ async fn acts_run_one_by_one(bench: Bench) {
     house.connect("files", &gated.upstream).await;
     house.changing("files/move").await;
     house.grant("files/unknown", "unattended").await;
-    let replies = respond(&house, numbered(&["files__move", "files__move", "files__unknown", "files__unknown"]));
+    let replies = respond(
+        &house,
+        numbered(&["files__move", "files__move", "files__unknown", "files__unknown"]),
+    );
     for n in 0..4 {
         gated.upstream.wait_for_calls(n + 1).await;
         gated.open(std::iter::once(n));
@@ -144,7 +162,13 @@ async fn an_act_between_readings_waits_for_them(bench: Bench) {
     house.connect("files", &gated.upstream).await;
     house.reading("files/look").await;
     house.changing("files/move").await;
-    let names = ["files__look", "files__look", "files__move", "files__look", "files__look"];
+    let names = [
+        "files__look",
+        "files__look",
+        "files__move",
+        "files__look",
+        "files__look",
+    ];
     let replies = respond(&house, numbered(&names));
     for wave in [0..2, 2..3, 3..5] {
         gated.upstream.wait_for_calls(wave.end).await;
@@ -162,7 +186,11 @@ fn strict(name: &str) -> Value {
 }
 
 fn picky(request: &Received) -> Reply {
-    if request.json()["params"]["arguments"]["n"] == -1 { Reply::status(422) } else { echo(request) }
+    if request.json()["params"]["arguments"]["n"] == -1 {
+        Reply::status(422)
+    } else {
+        echo(request)
+    }
 }
 
 async fn picky_house(bench: Bench) -> (House, Upstream) {
@@ -189,8 +217,17 @@ async fn after_a_misfit_later_calls_of_that_tool_are_not_sent(bench: Bench) {
         request("files__look", &json!({ "n": "four" })),
     ];
     let mut rejections = Rejections::default();
-    let replies = house.gateway.call_all(&house.view(), requests, &mut rejections).await;
-    let expected = ["", "invalid_arguments", "skipped_after_failure", "", "skipped_after_failure"];
+    let replies = house
+        .gateway
+        .call_all(&house.view(), requests, &mut rejections)
+        .await;
+    let expected = [
+        "",
+        "invalid_arguments",
+        "skipped_after_failure",
+        "",
+        "skipped_after_failure",
+    ];
     assert_eq!(codes(&replies), expected);
     let mut sent = upstream.arguments();
     sent.sort_by_key(|arguments| arguments["n"].as_i64());
@@ -198,27 +235,47 @@ async fn after_a_misfit_later_calls_of_that_tool_are_not_sent(bench: Bench) {
     // Each stands in the record, the skipped ones too.
     for reply in &replies {
         let failed = reply.outcome.status == Status::Failed;
-        assert_eq!(house.item(reply.call).await.status, Some(if failed { Status::Failed } else { Status::Succeeded }));
+        assert_eq!(
+            house.item(reply.call).await.status,
+            Some(if failed { Status::Failed } else { Status::Succeeded })
+        );
     }
     // The next response starts anew.
     let again = vec![request("files__look", &json!({ "n": 2 }))];
-    assert_eq!(codes(&house.gateway.call_all(&house.view(), again, &mut rejections).await), [""]);
+    assert_eq!(
+        codes(
+            &house
+                .gateway
+                .call_all(&house.view(), again, &mut rejections)
+                .await
+        ),
+        [""]
+    );
     house.verify().await;
 }
 
 // V171, V172
 async fn after_a_rejection_later_waves_of_that_tool_are_skipped(bench: Bench) {
     let (house, upstream) = picky_house(bench).await;
-    let mut requests: Vec<ToolRequest> = (0..8).map(|n| request("files__look", &json!({ "n": n }))).collect();
+    let mut requests: Vec<ToolRequest> = (0..8)
+        .map(|n| request("files__look", &json!({ "n": n })))
+        .collect();
     requests[2] = request("files__look", &json!({ "n": -1 }));
     requests.extend((8..12).map(|n| request("files__look", &json!({ "n": n }))));
     requests.push(request("files__see", &json!({ "n": 12 })));
-    let replies = house.gateway.call_all(&house.view(), requests, &mut Rejections::default()).await;
+    let replies = house
+        .gateway
+        .call_all(&house.view(), requests, &mut Rejections::default())
+        .await;
     let mut expected = vec![""; 13];
     expected[2] = "arguments_rejected";
     expected[8..12].fill("skipped_after_failure");
     assert_eq!(codes(&replies), expected);
-    assert_eq!(upstream.calls().len(), 9, "the wave finished, and the other tool was called");
+    assert_eq!(
+        upstream.calls().len(),
+        9,
+        "the wave finished, and the other tool was called"
+    );
     house.verify().await;
 }
 
@@ -235,12 +292,22 @@ async fn a_rejected_request_is_not_repeated(bench: Bench) {
     ];
     for (arguments, expected, sent) in rounds {
         let round = vec![request("files__look", &arguments)];
-        let replies = house.gateway.call_all(&house.view(), round, &mut rejections).await;
-        assert_eq!((codes(&replies), upstream.calls().len()), (vec![expected], sent), "{arguments}");
+        let replies = house
+            .gateway
+            .call_all(&house.view(), round, &mut rejections)
+            .await;
+        assert_eq!(
+            (codes(&replies), upstream.calls().len()),
+            (vec![expected], sent),
+            "{arguments}"
+        );
     }
     // Another run knows nothing of it.
     let round = vec![request("files__look", &json!({ "n": -1, "why": "first" }))];
-    let replies = house.gateway.call_all(&house.view(), round, &mut Rejections::default()).await;
+    let replies = house
+        .gateway
+        .call_all(&house.view(), round, &mut Rejections::default())
+        .await;
     assert_eq!(codes(&replies), ["arguments_rejected"]);
     house.verify().await;
 }
@@ -259,14 +326,31 @@ async fn every_call_has_its_answer(bench: Bench) {
         request("files__look", &json!({ "n": 2 })),
         request("current_time", &json!({ "time_zone": "Mars/Olympus" })),
     ];
-    let replies = house.gateway.call_all(&house.view(), requests, &mut Rejections::default()).await;
-    let expected = ["", "denied", "approval_required", "", "invalid_arguments", "skipped_after_failure", "tool_error"];
+    let replies = house
+        .gateway
+        .call_all(&house.view(), requests, &mut Rejections::default())
+        .await;
+    let expected = [
+        "",
+        "denied",
+        "approval_required",
+        "",
+        "invalid_arguments",
+        "skipped_after_failure",
+        "tool_error",
+    ];
     assert_eq!(codes(&replies), expected);
     let mut calls: Vec<_> = replies.iter().map(|reply| reply.call).collect();
     calls.sort_unstable();
     calls.dedup();
     assert_eq!(calls.len(), replies.len());
     assert_eq!(upstream.arguments(), [json!({ "n": 0 })]);
-    assert!(house.gateway.call_all(&house.view(), Vec::new(), &mut Rejections::default()).await.is_empty());
+    assert!(
+        house
+            .gateway
+            .call_all(&house.view(), Vec::new(), &mut Rejections::default())
+            .await
+            .is_empty()
+    );
     house.verify().await;
 }
