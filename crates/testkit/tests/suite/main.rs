@@ -11,4 +11,6 @@ mod conformance;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod kernel;
+#[cfg(test)]
 mod peers;

@@ -1,5 +1,0 @@
-//! The kernel with real parts around it.
-
-#[cfg(test)]
-#[path = "suite/kernel/mod.rs"]
-mod kernel;
