@@ -14,39 +14,81 @@ struct Case<'a> {
     want: (u16, i64),
 }
 
-#[tokio::test]
-async fn what_headers_and_metadata_must_say() {
+const fn case<'a>(
+    method: &'a str,
+    params: Value,
+    headers: &'a [(&'a str, &'a str)],
+    want: (u16, i64),
+) -> Case<'a> {
+    Case {
+        method,
+        params,
+        headers,
+        want,
+    }
+}
+
+fn meta(version: &str) -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {},
+    })
+}
+
+fn good() -> Value {
+    json!({ "_meta": meta("2026-07-28") })
+}
+
+fn call(name: &str, arguments: Value) -> Value {
+    json!({ "name": name, "arguments": arguments, "_meta": meta("2026-07-28") })
+}
+
+async fn check(cases: Vec<Case<'_>>) {
     let fixture = Fixture::start().await.unwrap();
     let house = House::start(&[&fixture.url]).await;
     house
         .connect(ConnectionOwner::Agent(house.agent), "own", &fixture.url)
         .await;
     let peer = Modern::new(&format!("{}/mcp/default/own", house.url), &house.agent_key);
-    let meta = |version: &str| {
-        json!({
-            "io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {},
-        })
-    };
-    let good = || json!({ "_meta": meta("2026-07-28") });
-    let call = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments, "_meta": meta("2026-07-28") });
-    let case = |method, params, headers, want| Case {
+    for Case {
         method,
         params,
         headers,
         want,
-    };
-    let cases = [
+    } in cases
+    {
+        let answer = peer.raw(method, params.clone(), headers).await;
+        let message = answer.json();
+        let code = message["error"]["code"].as_i64().unwrap_or_default();
+        assert_eq!(
+            (answer.status.as_u16(), code),
+            want,
+            "{method} {params} {headers:?}: {message}"
+        );
+        assert_eq!(message["id"], "q", "{method}: {message}");
+        if code == -32022 {
+            assert_eq!(
+                message["error"]["data"],
+                json!({ "supported": ["2026-07-28"], "requested": "v9" })
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_every_request_must_say() {
+    let only = |key: &str, value: Value| json!({ "_meta": { key: value } });
+    check(vec![
         case("tools/list", good(), &[], (200, 0)),
         case("tools/list", json!({}), &[], (400, -32602)),
         case(
             "tools/list",
-            json!({ "_meta": { "io.modelcontextprotocol/clientCapabilities": {} } }),
+            only("io.modelcontextprotocol/clientCapabilities", json!({})),
             &[],
             (400, -32602),
         ),
         case(
             "tools/list",
-            json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } }),
+            only("io.modelcontextprotocol/protocolVersion", "2026-07-28".into()),
             &[],
             (400, -32602),
         ),
@@ -82,83 +124,45 @@ async fn what_headers_and_metadata_must_say() {
             &[("mcp-method", "TOOLS/LIST")],
             (400, -32020),
         ),
-        case("tools/call", call("test_simple_text", json!({})), &[], (200, 0)),
-        case(
-            "tools/call",
-            call("test_simple_text", json!({})),
-            &[("mcp-name", "  test_simple_text ")],
-            (200, 0),
-        ),
-        case(
-            "tools/call",
-            call("test_simple_text", json!({})),
-            &[("mcp-name", "other")],
-            (400, -32020),
-        ),
-        case(
-            "tools/call",
-            call("test_simple_text", json!({})),
-            &[("mcp-name", "")],
-            (400, -32020),
-        ),
-        case(
-            "tools/call",
-            call("test_custom_header", json!({ "region": "eu" })),
-            &[("mcp-param-region", "eu")],
-            (200, 0),
-        ),
-        case(
-            "tools/call",
-            call("test_custom_header", json!({ "region": "eu" })),
-            &[("mcp-param-region", "=?base64?ZXU=?=")],
-            (200, 0),
-        ),
-        case(
-            "tools/call",
-            call("test_custom_header", json!({ "region": "eu" })),
-            &[("mcp-param-region", "us")],
-            (400, -32020),
-        ),
-        case(
-            "tools/call",
-            call("test_custom_header", json!({ "region": "eu" })),
-            &[],
-            (400, -32020),
-        ),
         case("initialize", good(), &[], (404, -32601)),
         case("ping", good(), &[], (404, -32601)),
         case("logging/setLevel", good(), &[], (404, -32601)),
         case("resources/subscribe", good(), &[], (404, -32601)),
         case("unknown/method", good(), &[], (404, -32601)),
-    ];
-    for Case {
-        method,
-        params,
-        headers,
-        want,
-    } in cases
-    {
-        let answer = peer.raw(method, params.clone(), headers).await;
-        let message = answer.json();
-        let code = message["error"]["code"].as_i64().unwrap_or_default();
-        assert_eq!(
-            (answer.status.as_u16(), code),
-            want,
-            "{method} {params} {headers:?}: {message}"
-        );
-        assert_eq!(message["id"], "q", "{method}: {message}");
-    }
-    let unsupported = peer
-        .raw(
-            "tools/list",
-            json!({ "_meta": meta("v9") }),
-            &[("mcp-protocol-version", "v9")],
-        )
-        .await;
-    assert_eq!(
-        unsupported.json()["error"]["data"],
-        json!({ "supported": ["2026-07-28"], "requested": "v9" })
-    );
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_call_must_say() {
+    let text = || call("test_simple_text", json!({}));
+    let custom = || call("test_custom_header", json!({ "region": "eu" }));
+    check(vec![
+        case("tools/call", text(), &[], (200, 0)),
+        case(
+            "tools/call",
+            text(),
+            &[("mcp-name", "  test_simple_text ")],
+            (200, 0),
+        ),
+        case("tools/call", text(), &[("mcp-name", "other")], (400, -32020)),
+        case("tools/call", text(), &[("mcp-name", "")], (400, -32020)),
+        case("tools/call", custom(), &[("mcp-param-region", "eu")], (200, 0)),
+        case(
+            "tools/call",
+            custom(),
+            &[("mcp-param-region", "=?base64?ZXU=?=")],
+            (200, 0),
+        ),
+        case(
+            "tools/call",
+            custom(),
+            &[("mcp-param-region", "us")],
+            (400, -32020),
+        ),
+        case("tools/call", custom(), &[], (400, -32020)),
+    ])
+    .await;
 }
 
 #[tokio::test]

@@ -120,12 +120,15 @@ async fn agents_never_see_what_answers_approvals() {
     );
 }
 
+/// A method, headers, and the status they come to.
+type Case<'a> = (Method, &'a [(&'a str, &'a str)], u16);
+
 #[tokio::test]
 async fn other_methods_and_media_types() {
     let house = House::start(&[]).await;
     let peer = Peer::new(&format!("{}/mcp", house.url), &house.agent_key);
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
-    let cases: [(Method, &[(&str, &str)], u16); 9] = [
+    let cases: [Case<'_>; 9] = [
         (Method::POST, &[], 200),
         (Method::POST, &[("accept", "")], 200),
         (Method::POST, &[("accept", "application/json")], 406),
