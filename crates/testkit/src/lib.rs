@@ -10,6 +10,7 @@ pub mod cases;
 pub mod catalogue_server;
 pub mod child;
 pub mod conformance_client;
+pub mod elder;
 pub mod fixture;
 #[cfg(feature = "house")]
 pub mod house;

@@ -1,9 +1,10 @@
-//! Where this crate's own programs are.
+//! Where this crate's own programs are, and the product itself.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The path of one of this crate's programs, `fixture`, `scripted-child` or `conformance-client`, built if it is not there yet.
+/// The path of `switchboard`, or of one of this crate's programs, `fixture`, `scripted-child` or `conformance-client`, built if it is not
+/// there yet.
 ///
 /// Cargo builds them by itself only for whole-workspace test runs; after changing one, build it by hand.
 ///
@@ -18,11 +19,15 @@ pub fn program(name: &str) -> std::io::Result<PathBuf> {
             Some("debug") | None => "dev",
             Some(profile) => profile,
         };
+        let package = match name {
+            "switchboard" => "switchboard-cli",
+            _ => "switchboard-testkit",
+        };
         let arguments = [
             "build",
             "--quiet",
             "--package",
-            "switchboard-testkit",
+            package,
             "--bin",
             name,
             "--profile",

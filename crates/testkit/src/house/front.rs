@@ -33,12 +33,17 @@ impl House {
             target.scheme = Some(http::uri::Scheme::HTTP);
             target.authority = inside.parse().ok();
             *request.uri_mut() = http::Uri::from_parts(target).unwrap_or_default();
-            request.headers_mut().insert(http::header::AUTHORIZATION, bearer.clone());
+            request
+                .headers_mut()
+                .insert(http::header::AUTHORIZATION, bearer.clone());
             let client = client.clone();
             async move { client.request(request).await }
         })
         .await
         .unwrap();
-        Front { url: format!("http://{}", loopback.address()), _loopback: loopback }
+        Front {
+            url: format!("http://{}", loopback.address()),
+            _loopback: loopback,
+        }
     }
 }

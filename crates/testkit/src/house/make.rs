@@ -12,6 +12,7 @@ use domain::{
     ConnectionState, Effect, Endpoint, Grant, GrantSubject, Handle, Health, KeyKind, Label, Namespace,
     Permission, Risk, Sharing, ToolRef, Transport,
 };
+use futures::StreamExt as _;
 use store::{Change, PinName};
 
 use super::House;
@@ -68,6 +69,54 @@ impl House {
 
     /// Connects a Streamable HTTP server, trusted, and discovers it. What an agent's own connection offers is granted to it.
     pub async fn connect(&self, owner: ConnectionOwner, namespace: &str, url: &str) -> ConnectionId {
+        self.connect_with(owner, namespace, url, Sharing::Shared).await
+    }
+
+    /// The same, with upstream sessions shared in this way.
+    pub async fn connect_with(
+        &self,
+        owner: ConnectionOwner,
+        namespace: &str,
+        url: &str,
+        sharing: Sharing,
+    ) -> ConnectionId {
+        let id = self.create(owner, namespace, url, sharing).await;
+        self.connections.prepare(self.tenant, id).await.unwrap();
+        self.gateway.refresh(self.tenant).await.unwrap();
+        id
+    }
+
+    /// Connects many, shared, each by its namespace and URL; nothing is discovered yet.
+    pub async fn connect_all(&self, servers: &[(&str, String)]) -> Vec<ConnectionId> {
+        let mut ids = Vec::new();
+        for (namespace, url) in servers {
+            ids.push(
+                self.create(ConnectionOwner::Workspace, namespace, url, Sharing::Shared)
+                    .await,
+            );
+        }
+        ids
+    }
+
+    /// Discovers what connections offer, several at a time; those where that failed, and why.
+    pub async fn prepare_all(&self, ids: &[ConnectionId]) -> Vec<(ConnectionId, String)> {
+        let each = futures::stream::iter(ids)
+            .map(|id| async { (*id, self.connections.prepare(self.tenant, *id).await) });
+        let prepared: Vec<_> = each.buffer_unordered(8).collect().await;
+        self.gateway.refresh(self.tenant).await.unwrap();
+        let failed = prepared
+            .into_iter()
+            .filter_map(|(id, prepared)| Some((id, prepared.err()?.to_string())));
+        failed.collect()
+    }
+
+    async fn create(
+        &self,
+        owner: ConnectionOwner,
+        namespace: &str,
+        url: &str,
+        sharing: Sharing,
+    ) -> ConnectionId {
         let id = ConnectionId::generate();
         let connection = Connection {
             id,
@@ -85,7 +134,7 @@ impl House {
                 configured: false,
             },
             header_names: Vec::new(),
-            sharing: Sharing::Shared,
+            sharing,
             allowed_tools: None,
             enabled: true,
             trusted: true,
@@ -104,8 +153,6 @@ impl House {
             .create_connection(self.tenant, &change(), connection)
             .await
             .unwrap();
-        self.connections.prepare(self.tenant, id).await.unwrap();
-        self.gateway.refresh(self.tenant).await.unwrap();
         id
     }
 
@@ -115,14 +162,58 @@ impl House {
             connection,
             name: Arc::from(tool),
         });
-        let grant = Grant {
-            agent,
-            subject,
-            permission,
-            at: Clock::System.now(),
-        };
+        self.set_grants(&[grant(agent, subject, permission)]).await;
+    }
+
+    /// Gives an agent everything that connections offer, unattended.
+    pub async fn grant_all(&self, agent: AgentId, connections: &[ConnectionId]) {
+        let mut grants = Vec::new();
+        for pin in self.store.list_pins(self.tenant, None).await.unwrap() {
+            if connections.contains(&pin.connection) {
+                let tool = ToolRef::Upstream {
+                    connection: pin.connection,
+                    name: pin.name,
+                };
+                grants.push(grant(agent, GrantSubject::Tool(tool), Permission::Unattended));
+            }
+        }
+        for connection in connections {
+            for subject in [
+                GrantSubject::Prompts(*connection),
+                GrantSubject::Resources(*connection),
+            ] {
+                grants.push(grant(agent, subject, Permission::Allow));
+            }
+        }
+        self.set_grants(&grants).await;
+    }
+
+    /// Gives an agent the prompts and resources of a connection.
+    pub async fn grant_context(&self, agent: AgentId, connection: ConnectionId) {
+        let subjects = [
+            GrantSubject::Prompts(connection),
+            GrantSubject::Resources(connection),
+        ];
+        self.set_grants(&subjects.map(|subject| grant(agent, subject, Permission::Allow)))
+            .await;
+    }
+
+    async fn set_grants(&self, grants: &[Grant]) {
         self.store
-            .set_grants(self.tenant, &change(), &[grant])
+            .set_grants(self.tenant, &change(), grants)
+            .await
+            .unwrap();
+        self.gateway.refresh(self.tenant).await.unwrap();
+    }
+
+    /// Takes a tool from an agent.
+    pub async fn revoke(&self, agent: AgentId, connection: ConnectionId, tool: &str) {
+        let subject = GrantSubject::Tool(ToolRef::Upstream {
+            connection,
+            name: Arc::from(tool),
+        });
+        self.store
+            .remove_grant(self.tenant, &change(), agent, &subject)
             .await
             .unwrap();
         self.gateway.refresh(self.tenant).await.unwrap();
@@ -144,6 +235,15 @@ impl House {
             .await
             .unwrap();
         self.gateway.refresh(self.tenant).await.unwrap();
+    }
+}
+
+fn grant(agent: AgentId, subject: GrantSubject, permission: Permission) -> Grant {
+    Grant {
+        agent,
+        subject,
+        permission,
+        at: Clock::System.now(),
     }
 }
 

@@ -37,8 +37,9 @@ pub struct House {
     pub connections: Connections,
     /// The valid keys.
     pub keys: Keys,
-    _stop: DropGuard,
-    _folder: tempfile::TempDir,
+    root: store::RootKeys,
+    stop: DropGuard,
+    folder: tempfile::TempDir,
 }
 
 impl House {
@@ -51,9 +52,45 @@ impl House {
     pub async fn start(reachable: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = store::RootKeys::only(store::RootKey::generate().unwrap());
-        let store = Store::open(store::Options::sqlite(folder.path().join("data.db"), root))
-            .await
-            .unwrap();
+        let mut house = Self::open(folder, root, reachable).await;
+        house.admin = house.make_admin().await;
+        let made = house.make_agent("default").await;
+        (house.agent, house.agent_key) = (made.agent, made.key);
+        house
+    }
+
+    /// Stops it and starts it again on what it stored, at another port.
+    ///
+    /// # Panics
+    ///
+    /// As [`Self::start`].
+    pub async fn restart(self, reachable: &[&str]) -> Self {
+        let Self {
+            admin,
+            agent,
+            agent_key,
+            connections,
+            store,
+            root,
+            folder,
+            stop,
+            ..
+        } = self;
+        drop(stop);
+        connections.shutdown(Duration::from_secs(1)).await;
+        store.close().await;
+        Self {
+            admin,
+            agent,
+            agent_key,
+            ..Self::open(folder, root, reachable).await
+        }
+    }
+
+    #[expect(clippy::unwrap_used, reason = "a test that cannot start its house has failed")]
+    async fn open(folder: tempfile::TempDir, root: store::RootKeys, reachable: &[&str]) -> Self {
+        let options = store::Options::sqlite(folder.path().join("data.db"), root.clone());
+        let store = Store::open(options).await.unwrap();
         let tenant = store.bootstrap().await.unwrap().tenant;
         let keys = Keys::load(store.clone(), Clock::System).await.unwrap();
         let egress = reachable
@@ -96,7 +133,7 @@ impl House {
         });
         tokio::spawn(follow(connections.clone(), gateway.clone()));
         tokio::spawn(server::serve(listener, app, stop.clone()));
-        let mut house = Self {
+        Self {
             url,
             admin: String::new(),
             agent: AgentId::generate(),
@@ -106,13 +143,10 @@ impl House {
             store,
             connections,
             keys,
-            _stop: stop.drop_guard(),
-            _folder: folder,
-        };
-        house.admin = house.make_admin().await;
-        let made = house.make_agent("default").await;
-        (house.agent, house.agent_key) = (made.agent, made.key);
-        house
+            root,
+            stop: stop.drop_guard(),
+            folder,
+        }
     }
 }
 

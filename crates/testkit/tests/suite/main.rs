@@ -5,7 +5,11 @@
 #[cfg(test)]
 mod catalogues;
 #[cfg(test)]
+mod catalogues_exposed;
+#[cfg(test)]
 mod child;
+#[cfg(test)]
+mod clients;
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
@@ -14,3 +18,5 @@ mod fixture;
 mod kernel;
 #[cfg(test)]
 mod peers;
+#[cfg(test)]
+mod six_servers;

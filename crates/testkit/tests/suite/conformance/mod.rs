@@ -1,8 +1,11 @@
-//! The official conformance suite against our own client. Scenarios under `auth/` wait for the OAuth client.
+//! The official conformance suite in both roles. Scenarios under `auth/` wait for the OAuth client.
 
 mod run;
+mod server;
 
 use run::Suite;
+use testkit::elder::Elder;
+use testkit::fixture::Fixture;
 
 /// What every client of the revision has to pass, and what the suite shows without scoring it.
 fn check(revision: &str, scored: &[&str], unscored: &[&str]) {
@@ -54,4 +57,24 @@ fn client_2026_07_28() {
         ],
         &["json-schema-2020-12-preservation"],
     );
+}
+
+// V061 V064
+#[tokio::test]
+async fn server_2025_11_25() {
+    let fixture = Fixture::start().await.unwrap();
+    server::check("2025-11-25", &fixture.url).await;
+}
+
+#[tokio::test]
+async fn server_2025_11_25_before_a_server_of_that_time() {
+    let fixture = Fixture::start().await.unwrap();
+    let elder = Elder::of(&fixture.url).await.unwrap();
+    server::check("2025-11-25", &elder.url).await;
+}
+
+#[tokio::test]
+async fn server_2026_07_28() {
+    let fixture = Fixture::start().await.unwrap();
+    server::check("2026-07-28", &fixture.url).await;
 }
