@@ -11,7 +11,13 @@ use crate::import;
 
 /// Connect tools once. Let every agent use them under one policy.
 #[derive(Debug, Parser)]
-#[command(name = "switchboard", version, about, arg_required_else_help = true)]
+#[command(
+    name = "switchboard",
+    version,
+    about,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -20,7 +26,9 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Serve: REST, MCP, everything.
-    #[command(after_help = "Signals: SIGTERM and SIGINT stop in order, SIGHUP reads the configuration again.")]
+    #[command(
+        after_help = "Signals: SIGTERM and SIGINT stop in order, SIGHUP reads the configuration again."
+    )]
     Serve(ServeArgs),
     /// A small MCP server on standard input and output, to try things with.
     SampleServer,
@@ -78,7 +86,13 @@ pub(crate) struct ServeArgs {
 #[command(next_help_heading = "Server")]
 pub(crate) struct ServerArgs {
     /// The server's address.
-    #[arg(long, env = "SWITCHBOARD_URL", default_value = "http://127.0.0.1:7100", value_name = "URL")]
+    #[arg(
+        long,
+        env = "SWITCHBOARD_URL",
+        hide_env_values = true,
+        default_value = "http://127.0.0.1:7100",
+        value_name = "URL"
+    )]
     pub(crate) server: String,
     /// A file that holds the key; "-" is standard input. SWITCHBOARD_API_KEY is used when this is left out.
     #[arg(long, value_name = "FILE")]

@@ -27,7 +27,12 @@ pub(crate) fn run(args: &BridgeArgs) -> anyhow::Result<()> {
         path.extend(args.agent.iter().chain(&args.connection));
     }
     let runtime = serve::small_runtime()?;
-    let done = runtime.block_on(relay::relay(server.http, endpoint, tokio::io::stdin(), tokio::io::stdout()));
+    let done = runtime.block_on(relay::relay(
+        server.http,
+        endpoint,
+        tokio::io::stdin(),
+        tokio::io::stdout(),
+    ));
     // A read of standard input cannot be called off; the client may keep it open although it reads no more.
     runtime.shutdown_background();
     done

@@ -6,7 +6,10 @@ use anyhow::Context as _;
 use clap_complete::{Shell, generate};
 
 pub(crate) fn write(shell: Shell, command: clap::Command) -> anyhow::Result<()> {
-    io::stdout().lock().write_all(&script(shell, command)).context("the completions cannot be written")
+    io::stdout()
+        .lock()
+        .write_all(&script(shell, command))
+        .context("the completions cannot be written")
 }
 
 fn script(shell: Shell, mut command: clap::Command) -> Vec<u8> {

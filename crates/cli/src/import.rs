@@ -44,14 +44,32 @@ pub(crate) fn dialects() -> impl Iterator<Item = &'static str> {
 fn read(args: &ImportArgs) -> anyhow::Result<Import> {
     let shown = args.file.display();
     let mut bytes = Vec::new();
-    let limit = u64::try_from(MAX_FILE_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+    let limit = u64::try_from(MAX_FILE_BYTES)
+        .unwrap_or(u64::MAX)
+        .saturating_add(1);
     if args.stdin() {
-        std::io::stdin().lock().take(limit).read_to_end(&mut bytes).context("cannot read standard input")?;
+        std::io::stdin()
+            .lock()
+            .take(limit)
+            .read_to_end(&mut bytes)
+            .context("cannot read standard input")?;
     } else {
         let opened = File::open(&args.file).with_context(|| format!("cannot open {shown}"))?;
-        opened.take(limit).read_to_end(&mut bytes).with_context(|| format!("cannot read {shown}"))?;
+        opened
+            .take(limit)
+            .read_to_end(&mut bytes)
+            .with_context(|| format!("cannot read {shown}"))?;
     }
     let dialect = args.dialect.as_deref().map(str::parse::<Dialect>).transpose()?;
-    let name = if args.stdin() { String::new() } else { args.file.to_string_lossy().into_owned() };
-    parse(&Source { file_name: &name, bytes: &bytes, dialect }).with_context(|| format!("{shown} cannot be imported"))
+    let name = if args.stdin() {
+        String::new()
+    } else {
+        args.file.to_string_lossy().into_owned()
+    };
+    parse(&Source {
+        file_name: &name,
+        bytes: &bytes,
+        dialect,
+    })
+    .with_context(|| format!("{shown} cannot be imported"))
 }

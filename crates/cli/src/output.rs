@@ -1,5 +1,9 @@
 //! What people and programs see: text, tables, JSON, progress. The one place that prints.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing is what this module is for")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "printing is what this module is for"
+)]
 
 mod table;
 
@@ -38,14 +42,22 @@ pub(crate) fn json(value: &Value) {
 /// Ends with an error.
 pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     eprintln!("switchboard: {error:#}");
-    if error.chain().any(|cause| cause.is::<Usage>()) { ExitCode::from(crate::EX_USAGE) } else { ExitCode::FAILURE }
+    if error.chain().any(|cause| cause.is::<Usage>()) {
+        ExitCode::from(crate::EX_USAGE)
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// Ends with what the command line's parser says: a page of help, or what is wrong.
 pub(crate) fn refused(error: &clap::Error) -> ExitCode {
     // Whoever closed the pipe has seen enough.
     drop(error.print());
-    if error.use_stderr() { ExitCode::from(crate::EX_USAGE) } else { ExitCode::SUCCESS }
+    if error.use_stderr() {
+        ExitCode::from(crate::EX_USAGE)
+    } else {
+        ExitCode::SUCCESS
+    }
 }
 
 /// Ends with the configuration's mistakes, all of them.
@@ -85,5 +97,7 @@ pub(crate) fn bar(what: &str) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}");
-    ProgressBar::new(0).with_message(what.to_owned()).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    ProgressBar::new(0)
+        .with_message(what.to_owned())
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -42,5 +42,9 @@ pub(super) async fn next(input: &mut (impl AsyncBufRead + Unpin), limit: usize) 
 }
 
 fn whole(line: Vec<u8>, too_long: bool) -> Line {
-    if too_long { Line::TooLong } else { Line::Whole(line) }
+    if too_long {
+        Line::TooLong
+    } else {
+        Line::Whole(line)
+    }
 }

@@ -74,16 +74,23 @@ impl Message {
             .as_ref()
             .and_then(|shape| serde_json::from_str(shape.params?.get()).ok())
             .unwrap_or_default();
-        let version = params.meta.and_then(|meta| serde_json::from_str::<Meta>(meta.get()).ok()?.version);
+        let version = params
+            .meta
+            .and_then(|meta| serde_json::from_str::<Meta>(meta.get()).ok()?.version);
         let raw = |value: &RawValue| value.get().to_owned();
         let kind = match shape.as_ref().map(|shape| (shape.method.as_deref(), shape.id)) {
             Some((Some(method), Some(id))) => Kind::Request {
                 id: raw(id),
                 method: method.to_owned(),
-                about: params.name.or(params.uri).and_then(|value| serde_json::from_str(value.get()).ok()),
+                about: params
+                    .name
+                    .or(params.uri)
+                    .and_then(|value| serde_json::from_str(value.get()).ok()),
             },
             Some((Some("notifications/cancelled"), None)) if params.request_id.is_some() => {
-                Kind::Cancellation { id: params.request_id.map(raw).unwrap_or_default() }
+                Kind::Cancellation {
+                    id: params.request_id.map(raw).unwrap_or_default(),
+                }
             }
             _ => Kind::Other,
         };
@@ -108,7 +115,9 @@ impl Message {
     pub(super) fn repeat(&self, headers: &mut HeaderMap) {
         let Some(version) = &self.version else { return };
         headers.insert("mcp-protocol-version", encode(version));
-        let Kind::Request { method, about, .. } = &self.kind else { return };
+        let Kind::Request { method, about, .. } = &self.kind else {
+            return;
+        };
         headers.insert("mcp-method", encode(method));
         if let (Some(about), "tools/call" | "prompts/get" | "resources/read") = (about, method.as_str()) {
             headers.insert("mcp-name", encode(about));
@@ -118,7 +127,8 @@ impl Message {
     /// A member of the params, as JSON text.
     pub(super) fn param(&self, name: &str) -> Option<Box<RawValue>> {
         let shape = serde_json::from_slice::<Shape<'_>>(&self.text).ok()?;
-        let params: std::collections::HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(shape.params?.get()).ok()?;
+        let params: std::collections::HashMap<Cow<'_, str>, &RawValue> =
+            serde_json::from_str(shape.params?.get()).ok()?;
         params.get(name).map(|value| (*value).to_owned())
     }
 }
@@ -144,7 +154,9 @@ impl<'a> Heard<'a> {
 
     /// Whether it is the answer to the request with this id.
     pub(super) fn answers(&self, id: &str) -> bool {
-        self.method.is_none() && (self.result.is_some() || self.error.is_some()) && self.id.is_some_and(|own| own.get() == id)
+        self.method.is_none()
+            && (self.result.is_some() || self.error.is_some())
+            && self.id.is_some_and(|own| own.get() == id)
     }
 
     /// Whether it is a JSON-RPC message at all.
@@ -169,6 +181,15 @@ pub(super) fn on_one_line(text: Bytes) -> Bytes {
     if !text.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
         return text;
     }
-    let flat: Vec<u8> = text.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect();
+    let flat: Vec<u8> = text
+        .iter()
+        .map(|byte| {
+            if matches!(byte, b'\n' | b'\r') {
+                b' '
+            } else {
+                *byte
+            }
+        })
+        .collect();
     Bytes::from(flat)
 }

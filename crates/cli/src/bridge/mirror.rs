@@ -37,7 +37,9 @@ impl Mirror {
     pub(super) fn learn(&self, result: &RawValue) -> Option<String> {
         let listed: Listed<'_> = serde_json::from_str(result.get()).ok()?;
         for raw in listed.tools {
-            let Ok(tool) = serde_json::from_str::<Tool<'_>>(raw.get()) else { continue };
+            let Ok(tool) = serde_json::from_str::<Tool<'_>>(raw.get()) else {
+                continue;
+            };
             // A tool whose annotations are wrong is the server's to refuse.
             let headers = ParamHeaders::from_schema(tool.input_schema).unwrap_or_default();
             if headers.is_empty() {
@@ -51,14 +53,28 @@ impl Mirror {
 
     /// Repeats the arguments of a call.
     pub(super) fn repeat(&self, message: &Message, headers: &mut HeaderMap) {
-        let Kind::Request { method, about: Some(name), .. } = &message.kind else { return };
+        let Kind::Request {
+            method,
+            about: Some(name),
+            ..
+        } = &message.kind
+        else {
+            return;
+        };
         if method != "tools/call" || message.version.is_none() {
             return;
         }
-        let Some(known) = self.known().get(name).cloned() else { return };
+        let Some(known) = self.known().get(name).cloned() else {
+            return;
+        };
         // An argument that fits no header is the server's to refuse.
         let arguments = message.param("arguments");
-        headers.extend(arguments.and_then(|arguments| known.values(&arguments).ok()).into_iter().flatten());
+        headers.extend(
+            arguments
+                .and_then(|arguments| known.values(&arguments).ok())
+                .into_iter()
+                .flatten(),
+        );
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<String, ParamHeaders>> {

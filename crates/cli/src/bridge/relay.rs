@@ -48,7 +48,13 @@ pub(super) async fn relay(
         match line {
             Line::End => break,
             Line::TooLong => {
-                work.bridge.refuse("null", -32600, &format!("a message is longer than {MAX_MESSAGE} bytes")).await;
+                work.bridge
+                    .refuse(
+                        "null",
+                        -32600,
+                        &format!("a message is longer than {MAX_MESSAGE} bytes"),
+                    )
+                    .await;
             }
             Line::Whole(line) => {
                 let text = line.trim_ascii();
@@ -60,7 +66,10 @@ pub(super) async fn relay(
     }
     work.finish().await;
     drop(out);
-    writer.await.context("cannot write standard output")?.context("cannot write standard output")
+    writer
+        .await
+        .context("cannot write standard output")?
+        .context("cannot write standard output")
 }
 
 async fn write(mut lines: mpsc::Receiver<Bytes>, mut output: impl AsyncWrite + Unpin) -> std::io::Result<()> {
@@ -97,7 +106,11 @@ impl Work {
             }
             Kind::Request { id, method, .. } => {
                 let id = id.clone();
-                let tasks = if method == "subscriptions/listen" { &mut self.standing } else { &mut self.requests };
+                let tasks = if method == "subscriptions/listen" {
+                    &mut self.standing
+                } else {
+                    &mut self.requests
+                };
                 let handle = tasks.spawn(async move { bridge.pass(message).await });
                 if modern {
                     self.modern.insert(id, handle);
@@ -113,7 +126,8 @@ impl Work {
         }
     }
 
-    async fn finish(&mut self) {
+    /// Takes itself with it: the output ends when nobody can write to it any more.
+    async fn finish(mut self) {
         let answered = async { while self.requests.join_next().await.is_some() {} };
         // What takes longer is not waited for: nobody may be reading any more.
         drop(tokio::time::timeout(LAST_ANSWERS, answered).await);

@@ -2,10 +2,16 @@
 
 /// Area, and what its commands are about.
 const AREAS: &[(&str, &str)] = &[
-    ("activity", "What agents did: each call, what was decided and how it ended"),
+    (
+        "activity",
+        "What agents did: each call, what was decided and how it ended",
+    ),
     ("agents", "Identities that use tools"),
     ("approvals", "Questions to a person about exactly one call"),
-    ("audit", "The record, for auditors: facts in order, chained by hashes"),
+    (
+        "audit",
+        "The record, for auditors: facts in order, chained by hashes",
+    ),
     ("config", "The operator's configuration"),
     ("connections", "MCP servers whose tools agents can be given"),
     ("grants", "What each agent was given"),
@@ -16,15 +22,18 @@ const AREAS: &[(&str, &str)] = &[
 /// What an area is about.
 pub(super) fn about(area: &str) -> String {
     let known = AREAS.iter().find(|(name, _)| *name == area);
-    known.map_or_else(|| format!("Commands about {area}"), |(_, about)| (*about).to_owned())
+    known.map_or_else(
+        || format!("Commands about {area}"),
+        |(_, about)| (*about).to_owned(),
+    )
 }
 
 /// Examples below the help of a command.
 pub(super) fn examples(id: &str) -> Option<&'static str> {
     Some(match id {
         "connections.add" => {
-            "Examples:\n  switchboard connections add --label Search --url https://mcp.example.com/mcp --bearer-file token.txt\n  \
-             pass show search | switchboard connections add --label Search --url https://mcp.example.com/mcp --bearer-file -"
+            "Examples:\n  switchboard connections add --label Mail --url https://mcp.example.com/mcp --bearer-file token\n  \
+             pass show mail | switchboard connections add --label Mail --url https://a.example --bearer-file -"
         }
         "connections.update" => {
             "Examples:\n  switchboard connections update search --expected-version 1 --enabled true --trusted true\n\
@@ -35,7 +44,9 @@ pub(super) fn examples(id: &str) -> Option<&'static str> {
              switchboard tools call files__write_file --agent default --input call.json"
         }
         "tools.explain" => "Examples:\n  switchboard tools explain sample__delete_note --agent default",
-        "tools.classify" => "Examples:\n  switchboard tools classify sample search_notes --risk low --effect read_only",
+        "tools.classify" => {
+            "Examples:\n  switchboard tools classify sample search_notes --risk low --effect read_only"
+        }
         "grants.set" => {
             "Examples:\n  switchboard grants set default --connection sample --tool search_notes --permission allow\n  \
              switchboard grants set default --tool current_time --permission deny"
@@ -57,7 +68,10 @@ mod tests {
     #[test]
     fn every_area_is_explained_and_every_example_has_its_command() {
         let registry = capabilities::registry().unwrap();
-        let words: Vec<Vec<&str>> = registry.on(Surface::Cli).map(|c| c.declaration.command_words()).collect();
+        let words: Vec<Vec<&str>> = registry
+            .on(Surface::Cli)
+            .map(|c| c.declaration.command_words())
+            .collect();
         for words in words.iter().filter(|words| words.len() > 1) {
             assert!(AREAS.iter().any(|(area, _)| *area == words[0]), "{words:?}");
         }

@@ -51,11 +51,13 @@ fn auth(matches: &ArgMatches) -> anyhow::Result<Option<Value>> {
     if let Some(path) = matches.get_one::<String>("bearer-file") {
         return Ok(Some(json!({ "type": "bearer", "token": secret(path)? })));
     }
-    if let (Some(name), Some(path)) =
-        (matches.get_one::<String>("auth-header"), matches.get_one::<String>("token-file"))
-    {
+    if let (Some(name), Some(path)) = (
+        matches.get_one::<String>("auth-header"),
+        matches.get_one::<String>("token-file"),
+    ) {
         let prefix = matches.get_one::<String>("auth-prefix");
-        let auth = json!({ "type": "header", "header_name": name, "value_prefix": prefix, "token": secret(path)? });
+        let auth =
+            json!({ "type": "header", "header_name": name, "value_prefix": prefix, "token": secret(path)? });
         return Ok(Some(auth));
     }
     Ok(matches.get_flag("no-auth").then(|| json!({ "type": "none" })))
@@ -64,7 +66,9 @@ fn auth(matches: &ArgMatches) -> anyhow::Result<Option<Value>> {
 fn headers(matches: &ArgMatches) -> anyhow::Result<Option<Value>> {
     let mut headers = Vec::new();
     for given in matches.get_many::<String>("header-file").into_iter().flatten() {
-        let (name, path) = given.split_once('=').ok_or_else(|| Usage("--header-file takes NAME=FILE".to_owned()))?;
+        let (name, path) = given
+            .split_once('=')
+            .ok_or_else(|| Usage("--header-file takes NAME=FILE".to_owned()))?;
         headers.push(json!({ "name": name, "value": secret(path)? }));
     }
     Ok((!headers.is_empty()).then_some(Value::Array(headers)))
@@ -75,7 +79,11 @@ pub(super) fn secret(path: &str) -> anyhow::Result<String> {
     let text = read(path)?;
     let text = text.trim_end_matches(['\r', '\n']);
     if text.is_empty() {
-        let what = if path == "-" { "standard input (one secret at most can come from there)" } else { path };
+        let what = if path == "-" {
+            "standard input (one secret at most can come from there)"
+        } else {
+            path
+        };
         return Err(Usage(format!("there is no secret in {what}")).into());
     }
     Ok(text.to_owned())
@@ -90,7 +98,10 @@ fn from_file(path: &str) -> anyhow::Result<Map<String, Value>> {
 fn read(path: &str) -> anyhow::Result<String> {
     if path == "-" {
         let mut text = String::new();
-        std::io::stdin().lock().read_to_string(&mut text).context("cannot read standard input")?;
+        std::io::stdin()
+            .lock()
+            .read_to_string(&mut text)
+            .context("cannot read standard input")?;
         return Ok(text);
     }
     fs::read_to_string(path).with_context(|| format!("cannot read {path}"))

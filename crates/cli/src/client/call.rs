@@ -16,10 +16,17 @@ pub(super) async fn call(capability: &Capability, matches: &ArgMatches) -> anyho
     let server = Server::of(&ServerArgs::from_arg_matches(matches)?)?;
     let json = matches.get_flag("json");
     let all = d.paged && matches.get_flag("all");
-    let key = d.idempotent.then(|| matches.get_one::<String>("idempotency-key")).flatten();
+    let key = d
+        .idempotent
+        .then(|| matches.get_one::<String>("idempotency-key"))
+        .flatten();
     let mut items = Vec::new();
     loop {
-        let what = if items.is_empty() { d.title.to_owned() } else { format!("{} ({} so far)", d.title, items.len()) };
+        let what = if items.is_empty() {
+            d.title.to_owned()
+        } else {
+            format!("{} ({} so far)", d.title, items.len())
+        };
         let spinner = output::spinner(&what);
         let answer = server.operate(d, &input, key.map(String::as_str)).await;
         spinner.finish_and_clear();
@@ -31,7 +38,7 @@ pub(super) async fn call(capability: &Capability, matches: &ArgMatches) -> anyho
             if let Some(Value::Array(page)) = answer.get_mut("items").map(Value::take) {
                 items.extend(page);
             }
-            if let Some(cursor) = answer["next_cursor"].as_str() {
+            if let Some(cursor) = answer.get("next_cursor").and_then(Value::as_str) {
                 input.insert("cursor".to_owned(), cursor.into());
                 continue;
             }

@@ -10,32 +10,98 @@ pub(super) struct Column {
 
 /// Operation, and the fields shown: `field` or `field/inner`, with `=heading` where that says more.
 const SHOWN: &[(&str, &[&str])] = &[
-    ("activity.list", &["at", "exposed_name=tool", "decision", "reason", "status", "code", "duration_us=took"]),
+    (
+        "activity.list",
+        &[
+            "at",
+            "exposed_name=tool",
+            "decision",
+            "reason",
+            "status",
+            "code",
+            "duration_us=took",
+        ],
+    ),
     ("agents.list", &["handle", "description", "enabled", "version"]),
     ("audit.list", &["seq", "at", "kind", "actor_kind", "fact"]),
-    ("connections.catalogue", &["definition/name", "definition/title", "definition/uri", "definition/description"]),
+    (
+        "connections.catalogue",
+        &[
+            "definition/name",
+            "definition/title",
+            "definition/uri",
+            "definition/description",
+        ],
+    ),
     ("connections.changes", &["tool", "offered_digest", "differences"]),
-    ("connections.list", &["namespace", "label", "url", "enabled", "trusted", "light", "health_code"]),
-    ("grants.list", &["agent", "connection", "tool", "kind", "permission"]),
-    ("keys.list", &["id", "name", "kind", "created_at", "last_used_at", "revoked_at"]),
-    ("list_approvals", &["id", "agent", "tool", "arguments", "expires_at"]),
-    ("tools.list", &["name", "risk", "effect", "classified", "definition", "view/decision", "view/reason"]),
+    (
+        "connections.list",
+        &[
+            "namespace",
+            "label",
+            "url",
+            "enabled",
+            "trusted",
+            "light",
+            "health_code",
+        ],
+    ),
+    (
+        "grants.list",
+        &["agent", "connection", "tool", "kind", "permission"],
+    ),
+    (
+        "keys.list",
+        &["id", "name", "kind", "created_at", "last_used_at", "revoked_at"],
+    ),
+    (
+        "list_approvals",
+        &["id", "agent", "tool", "arguments", "expires_at"],
+    ),
+    (
+        "tools.list",
+        &[
+            "name",
+            "risk",
+            "effect",
+            "classified",
+            "definition",
+            "view/decision",
+            "view/reason",
+        ],
+    ),
 ];
 /// Columns of a list that is not described above.
 const MOST: usize = 8;
 
 /// The columns of a list; those without any value are left out.
 pub(super) fn columns(id: &str, items: &[Value]) -> Vec<Column> {
-    let described = SHOWN.iter().find(|(operation, _)| *operation == id).map(|(_, fields)| *fields);
+    let described = SHOWN
+        .iter()
+        .find(|(operation, _)| *operation == id)
+        .map(|(_, fields)| *fields);
     let fields: Vec<String> = match described {
         Some(fields) => fields.iter().map(|field| (*field).to_owned()).collect(),
-        None => items.first().and_then(Value::as_object).into_iter().flat_map(|item| item.keys().cloned()).take(MOST).collect(),
+        None => items
+            .first()
+            .and_then(Value::as_object)
+            .into_iter()
+            .flat_map(|item| item.keys().cloned())
+            .take(MOST)
+            .collect(),
     };
     let columns = fields.iter().map(|field| {
-        let (field, heading) = field.split_once('=').unwrap_or((field, field.rsplit('/').next().unwrap_or(field)));
-        Column { heading: heading.replace('_', " "), pointer: format!("/{field}") }
+        let (field, heading) = field
+            .split_once('=')
+            .unwrap_or((field, field.rsplit('/').next().unwrap_or(field)));
+        Column {
+            heading: heading.replace('_', " "),
+            pointer: format!("/{field}"),
+        }
     });
-    columns.filter(|column| items.iter().any(|item| has(item, &column.pointer))).collect()
+    columns
+        .filter(|column| items.iter().any(|item| has(item, &column.pointer)))
+        .collect()
 }
 
 fn has(item: &Value, pointer: &str) -> bool {
@@ -54,7 +120,10 @@ mod tests {
         let registry = capabilities::registry().unwrap();
         for capability in registry.on(Surface::Cli).filter(|c| c.declaration.paged) {
             let id = capability.declaration.id;
-            let (_, fields) = SHOWN.iter().find(|(operation, _)| *operation == id).unwrap_or_else(|| panic!("{id}"));
+            let (_, fields) = SHOWN
+                .iter()
+                .find(|(operation, _)| *operation == id)
+                .unwrap_or_else(|| panic!("{id}"));
             let page = capability.output.as_ref().unwrap();
             let item = resolve(page, &page["properties"]["items"]["items"]);
             for field in *fields {
@@ -65,6 +134,8 @@ mod tests {
     }
 
     fn resolve<'a>(schema: &'a Value, part: &'a Value) -> &'a Value {
-        part["$ref"].as_str().map_or(part, |reference| schema.pointer(reference.trim_start_matches('#')).unwrap())
+        part["$ref"].as_str().map_or(part, |reference| {
+            schema.pointer(reference.trim_start_matches('#')).unwrap()
+        })
     }
 }

@@ -28,7 +28,9 @@ pub(crate) fn commands(root: Command, registry: &Registry) -> Command {
     let [area, word] = IMPORT;
     named.entry(area).or_default().push(import(word));
     for (area, leaves) in named {
-        let command = Command::new(area).about(areas::about(area)).arg_required_else_help(true);
+        let command = Command::new(area)
+            .about(areas::about(area))
+            .arg_required_else_help(true);
         root = root.subcommand(command.subcommands(leaves));
     }
     root
@@ -58,7 +60,9 @@ fn leaf(word: &'static str, capability: &Capability) -> Command {
             Kind::Auth => command = command.args(auth()),
             Kind::Headers => command = command.arg(headers()),
             Kind::Text | Kind::Number | Kind::Switch | Kind::Texts | Kind::Json => {
-                let mut arg = Arg::new(field.name.clone()).help(field.help.clone()).value_name(value_name(field));
+                let mut arg = Arg::new(field.name.clone())
+                    .help(field.help.clone())
+                    .value_name(value_name(field));
                 if field.positional {
                     arg = arg.index(place);
                     place += 1;
@@ -69,7 +73,9 @@ fn leaf(word: &'static str, capability: &Capability) -> Command {
             }
         }
     }
-    let command = ServerArgs::augment_args(command.args(general(&d))).about(d.title).long_about(d.description);
+    let command = ServerArgs::augment_args(command.args(general(&d)))
+        .about(d.title)
+        .long_about(d.description);
     match areas::examples(d.id) {
         Some(examples) => command.after_help(examples),
         None => command,
@@ -104,13 +110,23 @@ fn general(d: &Declaration) -> Vec<Arg> {
     let input = Arg::new("input").long("input").value_name("FILE");
     let mut args = vec![
         input.help("Take the input from a JSON file; \"-\" is standard input. Arguments win over it"),
-        Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON for programs"),
+        Arg::new("json")
+            .long("json")
+            .action(ArgAction::SetTrue)
+            .help("Print JSON for programs"),
     ];
     if d.paged {
-        args.push(Arg::new("all").long("all").action(ArgAction::SetTrue).help("Follow all pages"));
+        args.push(
+            Arg::new("all")
+                .long("all")
+                .action(ArgAction::SetTrue)
+                .help("Follow all pages"),
+        );
     }
     if d.idempotent {
-        let key = Arg::new("idempotency-key").long("idempotency-key").value_name("KEY");
+        let key = Arg::new("idempotency-key")
+            .long("idempotency-key")
+            .value_name("KEY");
         args.push(key.help("The same key answers again instead of doing it twice; made up when left out"));
     }
     args.into_iter().map(|arg| arg.help_heading("General")).collect()
@@ -118,11 +134,18 @@ fn general(d: &Declaration) -> Vec<Arg> {
 
 fn shaped(arg: Arg, field: &Field) -> Arg {
     // What --input gives need not be given again; the server checks that.
-    let arg = if field.required { arg.required_unless_present("input") } else { arg };
+    let arg = if field.required {
+        arg.required_unless_present("input")
+    } else {
+        arg
+    };
     match field.kind {
         Kind::Text if !field.choices.is_empty() => arg.value_parser(field.choices.clone()),
         Kind::Number => arg.value_parser(value_parser!(i64)).allow_negative_numbers(true),
-        Kind::Switch => arg.num_args(0..=1).default_missing_value("true").value_parser(value_parser!(bool)),
+        Kind::Switch => arg
+            .num_args(0..=1)
+            .default_missing_value("true")
+            .value_parser(value_parser!(bool)),
         Kind::Texts => arg.action(ArgAction::Append),
         Kind::Text | Kind::Json | Kind::Auth | Kind::Headers => arg,
     }
@@ -133,7 +156,9 @@ fn auth() -> Vec<Arg> {
     let file = |name: &'static str| Arg::new(name).long(name).value_name("FILE");
     let args = [
         file("bearer-file").help("A file with the bearer token; \"-\" is standard input"),
-        file("token-file").requires("auth-header").help("A file with the token of --auth-header; \"-\" is standard input"),
+        file("token-file")
+            .requires("auth-header")
+            .help("A file with the token of --auth-header; \"-\" is standard input"),
         Arg::new("auth-header")
             .long("auth-header")
             .value_name("NAME")

@@ -35,7 +35,12 @@ const ACTED_ON: &[&str] = &["name", "handle", "decision"];
 /// The fields of a capability's input: first those given by position, those of the path in its order.
 pub(super) fn fields(capability: &Capability) -> Vec<Field> {
     let schema = &capability.input;
-    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let path = capability.declaration.path;
     let place = |name: &str| path.find(&format!("{{{name}}}"));
     let mut fields: Vec<Field> = schema["properties"]
@@ -75,7 +80,11 @@ fn kind(schema: &Value, name: &str, property: &Value) -> Kind {
     let plain = resolve(schema, property);
     let types: Vec<&str> = match &plain["type"] {
         Value::String(one) => vec![one.as_str()],
-        Value::Array(several) => several.iter().filter_map(Value::as_str).filter(|t| *t != "null").collect(),
+        Value::Array(several) => several
+            .iter()
+            .filter_map(Value::as_str)
+            .filter(|t| *t != "null")
+            .collect(),
         _ => Vec::new(),
     };
     match types.as_slice() {
@@ -92,16 +101,28 @@ fn kind(schema: &Value, name: &str, property: &Value) -> Kind {
 fn choices(schema: &Value, property: &Value) -> Vec<String> {
     let plain = resolve(schema, property);
     let listed = plain["enum"].as_array().into_iter().flatten();
-    let described = plain["oneOf"].as_array().into_iter().flatten().map(|one| &one["const"]);
-    listed.chain(described).filter_map(Value::as_str).map(str::to_owned).collect()
+    let described = plain["oneOf"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|one| &one["const"]);
+    let words = listed.chain(described).filter_map(Value::as_str);
+    // No API takes a command, so there is nothing to choose it for.
+    words.filter(|word| *word != "stdio").map(str::to_owned).collect()
 }
 
 /// Follows a local reference, and looks through "this or null".
 fn resolve<'a>(schema: &'a Value, property: &'a Value) -> &'a Value {
-    if let Some(inner) = property["anyOf"].as_array().and_then(|any| any.iter().find(|one| one["type"] != "null")) {
+    if let Some(inner) = property["anyOf"]
+        .as_array()
+        .and_then(|any| any.iter().find(|one| one["type"] != "null"))
+    {
         return resolve(schema, inner);
     }
-    match property["$ref"].as_str().and_then(|reference| schema.pointer(reference.trim_start_matches('#'))) {
+    match property["$ref"]
+        .as_str()
+        .and_then(|reference| schema.pointer(reference.trim_start_matches('#')))
+    {
         Some(target) => target,
         None => property,
     }

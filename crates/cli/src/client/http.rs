@@ -40,14 +40,22 @@ impl Http {
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(Duration::from_secs(10)));
-        let connector =
-            HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
-        Ok(Self { client: Client::builder(TokioExecutor::new()).build(connector), key })
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(tls)
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(tcp);
+        Ok(Self {
+            client: Client::builder(TokioExecutor::new()).build(connector),
+            key,
+        })
     }
 
     /// Sends and returns the response's head with its body still to be read.
     pub(crate) async fn send(&self, payload: Payload) -> anyhow::Result<Response<Incoming>> {
-        let mut request = Request::builder().method(payload.method).uri(payload.url.as_str());
+        let mut request = Request::builder()
+            .method(payload.method)
+            .uri(payload.url.as_str());
         if let Some(headers) = request.headers_mut() {
             *headers = payload.headers;
             if let Some(key) = &self.key {
@@ -57,22 +65,34 @@ impl Http {
                 headers.insert(header::AUTHORIZATION, value);
             }
         }
-        let request = request.body(Full::new(payload.body)).context("the request cannot be built")?;
+        let request = request
+            .body(Full::new(payload.body))
+            .context("the request cannot be built")?;
         let shown = payload.url.origin().ascii_serialization();
-        self.client.request(request).await.with_context(|| format!("cannot reach {shown}; is the server running?"))
+        self.client
+            .request(request)
+            .await
+            .with_context(|| format!("cannot reach {shown}; is the server running?"))
     }
 
     /// Sends JSON and reads JSON.
     pub(crate) async fn json(&self, payload: Payload) -> anyhow::Result<(StatusCode, serde_json::Value)> {
         let response = self.send(payload).await?;
         let status = response.status();
-        let body = response.into_body().collect().await.context("the answer broke off")?.to_bytes();
+        let body = response
+            .into_body()
+            .collect()
+            .await
+            .context("the answer broke off")?
+            .to_bytes();
         if body.is_empty() {
             return Ok((status, serde_json::Value::Null));
         }
         match serde_json::from_slice(&body) {
             Ok(value) => Ok((status, value)),
-            Err(_) => bail!("the server answered {status} with something that is not JSON; is it Switchboard?"),
+            Err(_) => {
+                bail!("the server answered {status} with something that is not JSON; is it Switchboard?")
+            }
         }
     }
 }

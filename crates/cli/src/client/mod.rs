@@ -35,9 +35,12 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry) -> Option<ExitCode>
     }
     let done = if words == commands::IMPORT {
         let args = ImportArgs::from_arg_matches(leaf).map_err(anyhow::Error::new);
-        args.and_then(|args| import::run(&args, registry)).map(|()| ExitCode::SUCCESS)
+        args.and_then(|args| import::run(&args, registry))
+            .map(|()| ExitCode::SUCCESS)
     } else {
-        let capability = registry.on(Surface::Cli).find(|c| c.declaration.command_words() == words)?;
+        let capability = registry
+            .on(Surface::Cli)
+            .find(|c| c.declaration.command_words() == words)?;
         crate::serve::small_runtime().and_then(|runtime| runtime.block_on(call::call(capability, leaf)))
     };
     Some(done.unwrap_or_else(|error| output::fail(&error)))

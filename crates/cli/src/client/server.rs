@@ -24,7 +24,9 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn of(args: &ServerArgs) -> anyhow::Result<Self> {
-        let wrong = |why: &dyn std::fmt::Display| Usage(format!("{} is not the address of a server: {why}", args.server));
+        let wrong = |why: &dyn std::fmt::Display| {
+            Usage(format!("{} is not the address of a server: {why}", args.server))
+        };
         let mut base = Url::parse(&args.server).map_err(|error| wrong(&error))?;
         if !matches!(base.scheme(), "http" | "https") {
             return Err(wrong(&"it must begin with http:// or https://").into());
@@ -32,7 +34,10 @@ impl Server {
         if !base.path().ends_with('/') {
             base.set_path(&format!("{}/", base.path()));
         }
-        Ok(Self { http: Http::new(key(args.key_file.as_ref())?)?, base })
+        Ok(Self {
+            http: Http::new(key(args.key_file.as_ref())?)?,
+            base,
+        })
     }
 
     /// Calls an operation. True where it succeeded; else the answer is a problem document. An operation that can be repeated
@@ -61,29 +66,52 @@ impl Server {
             headers.insert("idempotency-key", HeaderValue::try_from(key).map_err(wrong)?);
         }
         let method = Method::from_bytes(d.method.as_str().as_bytes())?;
-        let (status, answer) = self.http.json(Payload { method, url, headers, body }).await?;
+        let (status, answer) = self
+            .http
+            .json(Payload {
+                method,
+                url,
+                headers,
+                body,
+            })
+            .await?;
         Ok((status.is_success(), answer))
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "this crate is the one that reads the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this crate is the one that reads the environment"
+)]
 fn key(file: Option<&PathBuf>) -> anyhow::Result<Option<Secret>> {
     match file {
         Some(path) => Ok(Some(Secret::new(body::secret(&path.to_string_lossy())?))),
-        None => Ok(std::env::var("SWITCHBOARD_API_KEY").ok().filter(|key| !key.is_empty()).map(Secret::new)),
+        None => Ok(std::env::var("SWITCHBOARD_API_KEY")
+            .ok()
+            .filter(|key| !key.is_empty())
+            .map(Secret::new)),
     }
 }
 
 /// Puts path parameters in their places; what is left travels in query or body.
-pub(super) fn place(base: &Url, path: &str, input: &Map<String, Value>) -> anyhow::Result<(Url, Map<String, Value>)> {
+pub(super) fn place(
+    base: &Url,
+    path: &str,
+    input: &Map<String, Value>,
+) -> anyhow::Result<(Url, Map<String, Value>)> {
     let mut rest = input.clone();
-    let mut url = base.join("api/v1").context("the server's address cannot have a path")?;
+    let mut url = base
+        .join("api/v1")
+        .context("the server's address cannot have a path")?;
     {
-        let mut segments = url.path_segments_mut().map_err(|()| anyhow::anyhow!("the server's address is no base"))?;
+        let mut segments = url
+            .path_segments_mut()
+            .map_err(|()| anyhow::anyhow!("the server's address is no base"))?;
         for part in path.split('/').filter(|part| !part.is_empty()) {
             match part.strip_prefix('{').and_then(|p| p.strip_suffix('}')) {
                 Some(name) => {
-                    let missing = || Usage(format!("{name} is missing: give it as an argument or in --input"));
+                    let missing =
+                        || Usage(format!("{name} is missing: give it as an argument or in --input"));
                     let value = rest.remove(name).ok_or_else(missing)?;
                     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                     // A URL has no way to say these as one segment.

@@ -16,7 +16,18 @@ const TEXT: usize = 4_000;
 /// Fields whose content is not ours.
 const FOREIGN: &[&str] = &["arguments", "definition", "details", "result"];
 /// What a fact of the record says, in this order.
-const FACT: &[&str] = &["exposed_name", "decision", "reason", "rule", "status", "code", "action", "change", "object", "answer"];
+const FACT: &[&str] = &[
+    "exposed_name",
+    "decision",
+    "reason",
+    "rule",
+    "status",
+    "code",
+    "action",
+    "change",
+    "object",
+    "answer",
+];
 
 /// Prints an answer.
 pub(super) fn answer(capability: &Capability, answer: &Value, json: bool) -> ExitCode {
@@ -50,7 +61,11 @@ fn outcome(id: &str, answer: &Value) -> ExitCode {
         "config.reload" => answer["problems"].as_array().is_none_or(Vec::is_empty),
         _ => true,
     };
-    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// Prints a problem document.
@@ -65,7 +80,10 @@ pub(super) fn problem(problem: &Value, json: bool) -> ExitCode {
 
 pub(super) fn refusal(problem: &Value) -> String {
     let text = |name: &str| visible(problem[name].as_str().unwrap_or_default(), TEXT);
-    let field = problem["field"].as_str().map(|field| format!(" ({})", visible(field, CELL))).unwrap_or_default();
+    let field = problem["field"]
+        .as_str()
+        .map(|field| format!(" ({})", visible(field, CELL)))
+        .unwrap_or_default();
     let hint = match problem["status"].as_u64() {
         Some(401) => "\ngive a key in SWITCHBOARD_API_KEY or with --key-file",
         _ => "",
@@ -83,8 +101,7 @@ pub(super) fn list(id: &str, items: &[Value]) -> String {
         table.row(columns.iter().map(|column| {
             let name = column.pointer.rsplit('/').next().unwrap_or_default();
             let value = item.pointer(&column.pointer).unwrap_or(&Value::Null);
-            // A list is about lately: the year can be left out.
-            let short = value.as_str().and_then(moment).and_then(|moment| Some(moment.split_once('-')?.1.to_owned()));
+            let short = value.as_str().and_then(moment).and_then(|moment| short(&moment));
             short.unwrap_or_else(|| cell(name, value, CELL))
         }));
     }
@@ -94,7 +111,7 @@ pub(super) fn list(id: &str, items: &[Value]) -> String {
 /// What came of a call: what the tool said, else what Switchboard says.
 pub(super) fn called(call: &Value) -> String {
     let mut parts = Vec::new();
-    if let Some(content) = call["result"]["content"].as_array() {
+    if let Some(content) = call.pointer("/result/content").and_then(Value::as_array) {
         parts.extend(content.iter().map(|block| match block["text"].as_str() {
             Some(text) => visible(text, usize::MAX),
             None => format!("[{}]", cell("type", &block["type"], CELL)),
@@ -104,24 +121,38 @@ pub(super) fn called(call: &Value) -> String {
     }
     parts.extend(call["message"].as_str().map(|text| visible(text, TEXT)));
     let code = call["code"].as_str().filter(|code| call["status"] != *code);
-    let code = code.map(|code| format!(" ({})", visible(code, CELL))).unwrap_or_default();
-    parts.push(format!("{}{code}, call {}", cell("status", &call["status"], CELL), cell("call_id", &call["call_id"], CELL)));
+    let code = code
+        .map(|code| format!(" ({})", visible(code, CELL)))
+        .unwrap_or_default();
+    parts.push(format!(
+        "{}{code}, call {}",
+        cell("status", &call["status"], CELL),
+        cell("call_id", &call["call_id"], CELL)
+    ));
     parts.join("\n")
 }
 
 pub(super) fn single(id: &str, one: &Value) -> String {
-    let Value::Object(fields) = one else { return cell("", one, TEXT) };
+    let Value::Object(fields) = one else {
+        return cell("", one, TEXT);
+    };
     let mut table = Table::new(["", ""]);
     let mut below = Vec::new();
     for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
         let heading = name.trim_end_matches("_us").replace('_', " ");
         match value {
-            Value::Array(items) if items.iter().any(Value::is_object) => below.push(format!("{heading}:\n{}", list(id, items))),
+            Value::Array(items) if items.iter().any(Value::is_object) => {
+                below.push(format!("{heading}:\n{}", list(id, items)))
+            }
             Value::Array(items) if items.is_empty() => {}
             Value::Object(inner) if inner.values().any(|v| v.is_object() || v.is_array()) => {
                 // What passes through is shown as it is, what is ours as everything else.
                 let whole = FOREIGN.contains(&name.as_str());
-                let text = if whole { visible(&format!("{value:#}"), TEXT) } else { single(id, value) };
+                let text = if whole {
+                    visible(&format!("{value:#}"), TEXT)
+                } else {
+                    single(id, value)
+                };
                 below.push(format!("{heading}:\n{text}"));
             }
             _ => table.row([heading, cell(name, value, TEXT)]),
@@ -140,7 +171,11 @@ fn cell(name: &str, value: &Value, most: usize) -> String {
         Value::Number(number) => number.to_string(),
         Value::String(text) => moment(text).unwrap_or_else(|| visible(text, most)),
         Value::Array(items) if items.iter().any(Value::is_object) => format!("{} of them", items.len()),
-        Value::Array(items) => items.iter().map(|item| cell("", item, most)).collect::<Vec<_>>().join(", "),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| cell("", item, most))
+            .collect::<Vec<_>>()
+            .join(", "),
         Value::Object(fields) if name == "fact" => {
             let said = FACT.iter().filter_map(|part| fields.get(*part)?.as_str());
             visible(&said.collect::<Vec<_>>().join(" "), most)
@@ -148,7 +183,8 @@ fn cell(name: &str, value: &Value, most: usize) -> String {
         Value::Object(_) if FOREIGN.contains(&name) => visible(&value.to_string(), most),
         Value::Object(fields) => {
             let said = fields.iter().filter(|(_, value)| !value.is_null());
-            let pairs = said.map(|(name, value)| format!("{}: {}", name.replace('_', " "), cell(name, value, most)));
+            let pairs =
+                said.map(|(name, value)| format!("{}: {}", name.replace('_', " "), cell(name, value, most)));
             visible(&pairs.collect::<Vec<_>>().join(", "), most)
         }
     }
@@ -162,6 +198,11 @@ fn moment(text: &str) -> Option<String> {
         text.split(by).count() == count && text.chars().all(|c| c.is_ascii_digit() || c == by)
     };
     (digits(day, '-', 3) && digits(whole, ':', 3)).then(|| format!("{day} {whole}Z"))
+}
+
+/// A list is about lately: the year, and that it is UTC, can be left out.
+fn short(moment: &str) -> Option<String> {
+    Some(moment.split_once('-')?.1.trim_end_matches('Z').to_owned())
 }
 
 fn duration(us: u64) -> String {
@@ -178,7 +219,11 @@ fn visible(text: &str, most: usize) -> String {
         c.is_control() && c != '\n'
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{ad}')
     };
-    let mut shown: String = text.chars().map(|c| if hidden(c) { '\u{fffd}' } else { c }).take(most).collect();
+    let mut shown: String = text
+        .chars()
+        .map(|c| if hidden(c) { '\u{fffd}' } else { c })
+        .take(most)
+        .collect();
     if text.chars().nth(most).is_some() {
         shown.push('…');
     }

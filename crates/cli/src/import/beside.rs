@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use connections::import::Import;
 use domain::{
-    Account, AccountKind, Clock, Connection, ConnectionId, ConnectionOwner, ConnectionState, Endpoint, Health, Label, Secret,
-    Sharing, Tenant,
+    Account, AccountKind, Clock, Connection, ConnectionId, ConnectionOwner, ConnectionState, Endpoint,
+    Health, Label, Secret, Sharing, Tenant,
 };
 use store::{Change, Role, SecretOwner, SecretSlot, Store};
 
@@ -25,7 +25,11 @@ use crate::{output, serve};
 const ACTION: &str = "connections.import";
 
 pub(super) async fn import(args: &ImportArgs, import: Import) -> anyhow::Result<Report> {
-    let flags = Flags { config: args.place.config.clone(), data: args.place.data.clone(), listen: None };
+    let flags = Flags {
+        config: args.place.config.clone(),
+        data: args.place.data.clone(),
+        listen: None,
+    };
     let config = config::load(&flags).map_err(output::problems)?;
     let store = open(&config, &args.place).await?;
     let done = with(args, import, &config, &store).await;
@@ -44,7 +48,11 @@ async fn open(config: &Config, place: &Place) -> anyhow::Result<Store> {
 }
 
 async fn with(args: &ImportArgs, import: Import, config: &Config, store: &Store) -> anyhow::Result<Report> {
-    let tenant = *store.tenants().await?.first().context("the server has no workspace yet: start it once")?;
+    let tenant = *store
+        .tenants()
+        .await?
+        .first()
+        .context("the server has no workspace yet: start it once")?;
     let mut names = Names::default();
     for connection in store.all_connections(tenant).await? {
         let url = match &connection.endpoint {
@@ -55,14 +63,24 @@ async fn with(args: &ImportArgs, import: Import, config: &Config, store: &Store)
     }
     config.connections.iter().for_each(|entry| names.command(entry));
     let egress = Some(serve::egress(config)?);
-    let planned = plan(import, &mut World { names, egress, commands: true });
+    let planned = plan(
+        import,
+        &mut World {
+            names,
+            egress,
+            commands: true,
+        },
+    );
     if !args.dry_run {
         let spinner = output::spinner("importing");
         let done = apply(args, &planned, store, tenant).await;
         spinner.finish_and_clear();
         done?;
     }
-    let way = Way::Beside { data: args.place.data.clone(), config: args.place.config.clone() };
+    let way = Way::Beside {
+        data: args.place.data.clone(),
+        config: args.place.config.clone(),
+    };
     Ok(Report::new(planned, way, args.dry_run))
 }
 
@@ -76,9 +94,14 @@ async fn apply(args: &ImportArgs, plan: &Plan, store: &Store, tenant: Tenant) ->
                 for (name, secret) in &draft.secrets {
                     put(store, (tenant, &change), (SecretOwner::Workspace, name), secret).await?;
                 }
-                sections.push(Section { entry: &draft.entry, remarks: remarks(entry) });
+                sections.push(Section {
+                    entry: &draft.entry,
+                    remarks: remarks(entry),
+                });
             }
-            Becomes::Remote(draft) => connect(store, tenant, &change, draft).await.with_context(|| entry.name.clone())?,
+            Becomes::Remote(draft) => connect(store, tenant, &change, draft)
+                .await
+                .with_context(|| entry.name.clone())?,
             Becomes::There(_) | Becomes::Nothing(_) => {}
         }
     }
@@ -90,11 +113,23 @@ async fn apply(args: &ImportArgs, plan: &Plan, store: &Store, tenant: Tenant) ->
 
 /// Makes a connection that reaches nobody: disabled, untrusted, on no grant.
 async fn connect(store: &Store, tenant: Tenant, change: &Change, draft: &RemoteDraft) -> anyhow::Result<()> {
-    let made = store.create_connection(tenant, change, connection(draft)?).await?;
+    let made = store
+        .create_connection(tenant, change, connection(draft)?)
+        .await?;
     let owner = SecretOwner::Connection(made.id);
     let mut secrets: Vec<(String, &Secret)> = Vec::new();
-    secrets.extend(draft.bearer.as_ref().map(|token| ("credential".to_owned(), token)));
-    secrets.extend(draft.headers.iter().map(|(name, value)| (format!("header:{name}"), value)));
+    secrets.extend(
+        draft
+            .bearer
+            .as_ref()
+            .map(|token| ("credential".to_owned(), token)),
+    );
+    secrets.extend(
+        draft
+            .headers
+            .iter()
+            .map(|(name, value)| (format!("header:{name}"), value)),
+    );
     for (field, secret) in &secrets {
         if let Err(error) = put(store, (tenant, change), (owner, field), secret).await {
             // Without its secrets it would be a connection nobody asked for.
@@ -106,17 +141,32 @@ async fn connect(store: &Store, tenant: Tenant, change: &Change, draft: &RemoteD
 }
 
 fn connection(draft: &RemoteDraft) -> anyhow::Result<Connection> {
-    let kind = if draft.bearer.is_some() { AccountKind::Bearer } else { AccountKind::None };
+    let kind = if draft.bearer.is_some() {
+        AccountKind::Bearer
+    } else {
+        AccountKind::None
+    };
     Ok(Connection {
         id: ConnectionId::generate(),
         owner: ConnectionOwner::Workspace,
         label: Label::new(&draft.label)?,
         namespace: draft.namespace.clone(),
-        endpoint: Endpoint::Url { url: draft.url.as_str().into(), transport: draft.transport },
-        account: Account { kind, header_name: None, value_prefix: None, configured: draft.bearer.is_some() },
+        endpoint: Endpoint::Url {
+            url: draft.url.as_str().into(),
+            transport: draft.transport,
+        },
+        account: Account {
+            kind,
+            header_name: None,
+            value_prefix: None,
+            configured: draft.bearer.is_some(),
+        },
         header_names: draft.headers.iter().map(|(name, _)| name.clone()).collect(),
         sharing: Sharing::Shared,
-        allowed_tools: draft.allowed_tools.as_ref().map(|names| names.iter().map(|n| Arc::from(n.as_str())).collect()),
+        allowed_tools: draft
+            .allowed_tools
+            .as_ref()
+            .map(|names| names.iter().map(|n| Arc::from(n.as_str())).collect()),
         enabled: false,
         trusted: false,
         call_timeout_ms: draft.call_timeout_ms,
@@ -138,8 +188,15 @@ async fn put(
     (owner, field): (SecretOwner, &str),
     secret: &Secret,
 ) -> anyhow::Result<()> {
-    let slot = SecretSlot { owner, field: field.to_owned() };
-    store.vault().put(tenant, change, &slot, secret).await.context("a secret cannot be put into the vault")?;
+    let slot = SecretSlot {
+        owner,
+        field: field.to_owned(),
+    };
+    store
+        .vault()
+        .put(tenant, change, &slot, secret)
+        .await
+        .context("a secret cannot be put into the vault")?;
     Ok(())
 }
 
@@ -151,7 +208,15 @@ fn origin(file: &Path, plan: &Plan) -> String {
 fn remarks(entry: &Planned) -> Vec<String> {
     let asks = entry.asks.iter().map(|ask| match ask {
         Ask::Do(text) => format!("TO DO: {text}"),
-        Ask::Vault { name, what } => format!("TO DO: {what}: put it into the vault with `switchboard vault set {name}`"),
+        Ask::Vault { name, what } => {
+            format!("TO DO: {what}: put it into the vault with `switchboard vault set {name}`")
+        }
     });
-    asks.chain(entry.notices.iter().map(|notice| format!("{}: {}", notice.code, notice.text))).collect()
+    asks.chain(
+        entry
+            .notices
+            .iter()
+            .map(|notice| format!("{}: {}", notice.code, notice.text)),
+    )
+    .collect()
 }

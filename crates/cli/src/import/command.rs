@@ -22,14 +22,28 @@ pub(super) struct CommandDraft {
 
 /// Drafts an entry under a name; its label is the caller's to set.
 pub(super) fn draft(entry: &Entry, command: &Command, name: &Namespace) -> CommandDraft {
-    let mut build = Build { name, secrets: Vec::new(), asks: Vec::new(), notices: Vec::new() };
+    let mut build = Build {
+        name,
+        secrets: Vec::new(),
+        asks: Vec::new(),
+        notices: Vec::new(),
+    };
     let mut argv = vec![build.argument(&command.command, "command")];
-    argv.extend(command.args.iter().enumerate().map(|(i, arg)| build.argument(arg, &format!("args/{i}"))));
+    argv.extend(
+        command
+            .args
+            .iter()
+            .enumerate()
+            .map(|(i, arg)| build.argument(arg, &format!("args/{i}"))),
+    );
     let env = build.env(command);
     let inherit_env = build.inherited(&command.pass_env);
     let cwd = build.cwd(command.cwd.as_ref());
     if let Some(file) = &command.env_file {
-        let text = format!("the client reads further variables from {}; they were not read: put them into env", file.shown());
+        let text = format!(
+            "the client reads further variables from {}; they were not read: put them into env",
+            file.shown()
+        );
         build.asks.push(Ask::Do(text));
     }
     let allowed_tools = remote::allowed(entry, &mut build.notices);
@@ -65,11 +79,18 @@ impl Build<'_> {
         let taken = value::take(template, place, self.name);
         self.mention(&taken, place);
         if taken.secret.is_some() {
-            let text = format!("{place} holds a secret: while the command runs, whoever is on the machine can see it in the list of processes");
-            self.notices.push(Notice { code: "import.visible-secret", path: String::new(), text });
+            let text = format!(
+                "{place} holds a secret: while the command runs, whoever is on the machine can see it in the list of processes"
+            );
+            self.notices.push(Notice {
+                code: "import.visible-secret",
+                path: String::new(),
+                text,
+            });
         }
         // Its place must be kept, so what cannot be said stands as the file has it.
-        self.settle(taken).unwrap_or_else(|| EnvValue::Plain(template.shown()))
+        self.settle(taken)
+            .unwrap_or_else(|| EnvValue::Plain(template.shown()))
     }
 
     fn env(&mut self, command: &Command) -> BTreeMap<String, EnvValue> {
@@ -94,9 +115,12 @@ impl Build<'_> {
     }
 
     fn inherited(&mut self, names: &[String]) -> Vec<String> {
-        let (ours, others): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| name.starts_with("SWITCHBOARD"));
+        let (ours, others): (Vec<&String>, Vec<&String>) =
+            names.iter().partition(|name| name.starts_with("SWITCHBOARD"));
         for name in ours {
-            self.asks.push(Ask::Do(format!("{name} is a setting of Switchboard itself, which is never passed on")));
+            self.asks.push(Ask::Do(format!(
+                "{name} is a setting of Switchboard itself, which is never passed on"
+            )));
         }
         others.into_iter().cloned().collect()
     }
@@ -106,7 +130,10 @@ impl Build<'_> {
         match template.plain() {
             Some(text) if !text.starts_with('~') => Some(PathBuf::from(text)),
             _ => {
-                let text = format!("cwd: {} cannot be taken as it stands; write the whole path", template.shown());
+                let text = format!(
+                    "cwd: {} cannot be taken as it stands; write the whole path",
+                    template.shown()
+                );
                 self.asks.push(Ask::Do(text));
                 None
             }
@@ -117,7 +144,11 @@ impl Build<'_> {
     fn mention(&mut self, taken: &Value, place: &str) {
         if let Some(EnvValue::Secret(SecretSource::Env(name))) = &taken.value {
             let text = format!("{place} is the variable {name}: it must be set where Switchboard is started");
-            self.notices.push(Notice { code: "import.server-environment", path: String::new(), text });
+            self.notices.push(Notice {
+                code: "import.server-environment",
+                path: String::new(),
+                text,
+            });
         }
     }
 

@@ -1,6 +1,5 @@
 //! `DATA/connections.d/imported.toml`: entries are appended, what stood there before is kept as it was.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -33,7 +32,8 @@ pub(super) fn append(data: &Path, origin: &str, sections: &[Section<'_>]) -> any
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
     };
-    let text = appended(&before, origin, sections).with_context(|| format!("{} was left as it is", path.display()))?;
+    let text = appended(&before, origin, sections)
+        .with_context(|| format!("{} was left as it is", path.display()))?;
     files::private_folder(&data.join("connections.d"))?;
     files::replace_private(&path, &text)?;
     Ok(path)
@@ -41,14 +41,19 @@ pub(super) fn append(data: &Path, origin: &str, sections: &[Section<'_>]) -> any
 
 /// The file with these entries behind what it held. It is read back the way the server will before it counts.
 pub(super) fn appended(before: &str, origin: &str, sections: &[Section<'_>]) -> anyhow::Result<String> {
-    let mut text = if before.is_empty() { HEAD.to_owned() } else { before.to_owned() };
+    let mut text = if before.is_empty() {
+        HEAD.to_owned()
+    } else {
+        before.to_owned()
+    };
     if !text.ends_with('\n') {
         text.push('\n');
     }
     for section in sections {
         text.push_str(&written(origin, section));
     }
-    let read = config::entries(&text).map_err(|error| anyhow::anyhow!("it would not be readable: {error}"))?;
+    let read =
+        config::entries(&text).map_err(|error| anyhow::anyhow!("it would not be readable: {error}"))?;
     let problems = config::check_entries(&read);
     anyhow::ensure!(problems.is_empty(), crate::output::problems(problems));
     Ok(text)
@@ -65,15 +70,27 @@ fn written(origin: &str, section: &Section<'_>) -> String {
     if let Some(label) = &entry.label {
         line(&mut out, format_args!("label = {}", text(label)));
     }
-    line(&mut out, format_args!("command = [{}]", list(entry.command.iter().map(value))));
+    line(
+        &mut out,
+        format_args!("command = [{}]", list(entry.command.iter().map(value))),
+    );
     if !entry.inherit_env.is_empty() {
-        line(&mut out, format_args!("inherit_env = [{}]", list(entry.inherit_env.iter().map(|name| text(name)))));
+        line(
+            &mut out,
+            format_args!(
+                "inherit_env = [{}]",
+                list(entry.inherit_env.iter().map(|name| text(name)))
+            ),
+        );
     }
     if let Some(cwd) = &entry.cwd {
         line(&mut out, format_args!("cwd = {}", text(&cwd.to_string_lossy())));
     }
     if let Some(tools) = &entry.allowed_tools {
-        line(&mut out, format_args!("allowed_tools = [{}]", list(tools.iter().map(|name| text(name)))));
+        line(
+            &mut out,
+            format_args!("allowed_tools = [{}]", list(tools.iter().map(|name| text(name)))),
+        );
     }
     if let Some(seconds) = entry.call_seconds {
         line(&mut out, format_args!("call_seconds = {seconds}"));
@@ -90,8 +107,8 @@ fn written(origin: &str, section: &Section<'_>) -> String {
 }
 
 fn line(out: &mut String, line: std::fmt::Arguments<'_>) {
-    // Writing to a string cannot fail.
-    let _: std::fmt::Result = writeln!(out, "{line}");
+    out.push_str(&line.to_string());
+    out.push('\n');
 }
 
 fn list(items: impl Iterator<Item = String>) -> String {
@@ -102,13 +119,18 @@ fn value(value: &EnvValue) -> String {
     match value {
         EnvValue::Plain(plain) => text(plain),
         EnvValue::Secret(SecretSource::Env(name)) => format!("{{ env = {} }}", text(name)),
-        EnvValue::Secret(SecretSource::File(path)) => format!("{{ file = {} }}", text(&path.to_string_lossy())),
+        EnvValue::Secret(SecretSource::File(path)) => {
+            format!("{{ file = {} }}", text(&path.to_string_lossy()))
+        }
         EnvValue::Secret(SecretSource::Vault(name)) => format!("{{ vault = {} }}", text(name)),
     }
 }
 
 fn key(name: &str) -> String {
-    let bare = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+    let bare = !name.is_empty()
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
     if bare { name.to_owned() } else { text(name) }
 }
 
@@ -119,9 +141,7 @@ fn text(plain: &str) -> String {
     for c in plain.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() => {
-                let _: std::fmt::Result = write!(out, "\\u{:04X}", u32::from(c));
-            }
+            c if c.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(c))),
             c => out.push(c),
         }
     }
@@ -131,5 +151,7 @@ fn text(plain: &str) -> String {
 
 /// Text that cannot leave its comment.
 fn comment(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
 }

@@ -43,8 +43,10 @@ impl Names {
 
     /// Adds what the configuration has, whether or not the workspace knows it yet.
     pub(super) fn command(&mut self, entry: &CommandEntry) {
-        self.namespaces.insert(entry.name.clone(), Holder::Command(entry.command.clone()));
-        self.labels.insert(entry.label.clone().unwrap_or_else(|| entry.name.clone()));
+        self.namespaces
+            .insert(entry.name.clone(), Holder::Command(entry.command.clone()));
+        self.labels
+            .insert(entry.label.clone().unwrap_or_else(|| entry.name.clone()));
     }
 
     /// The first free name of the row `wanted`, `wanted-2`, …, unless one before it holds the same.
@@ -64,7 +66,10 @@ impl Names {
     pub(super) fn take(&mut self, namespace: &Namespace, holder: Holder, name: &str) -> String {
         self.namespaces.insert(namespace.as_str().to_owned(), holder);
         let shown: String = name.chars().take(Label::MAX).collect();
-        let stem = Label::new(&shown).map_or_else(|_| namespace.as_str().to_owned(), |label| label.as_str().to_owned());
+        let stem = Label::new(&shown).map_or_else(
+            |_| namespace.as_str().to_owned(),
+            |label| label.as_str().to_owned(),
+        );
         let mut label = stem.clone();
         for number in 2_u32.. {
             if self.labels.insert(label.clone()) {
@@ -78,6 +83,9 @@ impl Names {
 
 fn numbered(stem: &str, number: u32) -> String {
     let suffix = format!(" ({number})");
-    let kept: String = stem.chars().take(Label::MAX.saturating_sub(suffix.len())).collect();
+    let kept: String = stem
+        .chars()
+        .take(Label::MAX.saturating_sub(suffix.len()))
+        .collect();
     format!("{}{suffix}", kept.trim_end())
 }

@@ -53,21 +53,35 @@ pub(super) enum Becomes {
 
 /// Decides about every entry of a file.
 pub(super) fn plan(import: Import, world: &mut World) -> Plan {
-    let entries = import.entries.into_iter().map(|entry| planned(entry, world)).collect();
-    Plan { dialect: import.dialect.name(), entries, inputs: import.inputs, notices: import.report }
+    let entries = import
+        .entries
+        .into_iter()
+        .map(|entry| planned(entry, world))
+        .collect();
+    Plan {
+        dialect: import.dialect.name(),
+        entries,
+        inputs: import.inputs,
+        notices: import.report,
+    }
 }
 
 fn planned(mut entry: Entry, world: &mut World) -> Planned {
     let (mut asks, mut notices) = (Vec::new(), std::mem::take(&mut entry.notices));
     if entry.enabled == Some(false) {
         let text = "switched off in the file".to_owned();
-        notices.push(Notice { code: "import.was-off", path: String::new(), text });
+        notices.push(Notice {
+            code: "import.was-off",
+            path: String::new(),
+            text,
+        });
     }
     let becomes = match &entry.launch {
         Launch::None => Becomes::Nothing(nothing(&notices)),
-        Launch::Command(_) if !world.commands => {
-            Becomes::Nothing("commands are taken on the server's own machine only: run the import there, with --data".to_owned())
-        }
+        Launch::Command(_) if !world.commands => Becomes::Nothing(
+            "commands are taken on the server's own machine only: run the import there, with --data"
+                .to_owned(),
+        ),
         Launch::Command(launch) => {
             let command = |name: &Namespace| command::draft(&entry, launch, name);
             let same = |name: &Namespace, holder: &Holder| matches!(holder, Holder::Command(argv) if *argv == command(name).entry.command);
@@ -86,11 +100,14 @@ fn planned(mut entry: Entry, world: &mut World) -> Planned {
         Launch::Remote(launch) => match remote::address(launch, world.egress.as_ref()) {
             Err(why) => Becomes::Nothing(why),
             Ok(url) => {
-                let same = |_: &Namespace, holder: &Holder| matches!(holder, Holder::Remote(known) if *known == url);
+                let same =
+                    |_: &Namespace, holder: &Holder| matches!(holder, Holder::Remote(known) if *known == url);
                 match world.names.place(&entry.slug, same) {
                     Place::There(name) => Becomes::There(name),
                     Place::Free(namespace) => {
-                        let label = world.names.take(&namespace, Holder::Remote(url.clone()), &entry.name);
+                        let label = world
+                            .names
+                            .take(&namespace, Holder::Remote(url.clone()), &entry.name);
                         let (bearer, headers) = remote::headers(launch, &namespace, &mut asks);
                         Becomes::Remote(Box::new(RemoteDraft {
                             label,
@@ -107,12 +124,23 @@ fn planned(mut entry: Entry, world: &mut World) -> Planned {
             }
         },
     };
-    Planned { name: entry.name, scope: entry.scope, becomes, asks, notices }
+    Planned {
+        name: entry.name,
+        scope: entry.scope,
+        becomes,
+        asks,
+        notices,
+    }
 }
 
 /// Why an entry has nothing to launch: the notice that says so.
 fn nothing(notices: &[Notice]) -> String {
     let telling = ["launch.", "url.", "entry.", "transport.", "command."];
-    let found = notices.iter().find(|notice| telling.iter().any(|area| notice.code.starts_with(area)));
-    found.map_or_else(|| "there is nothing to launch".to_owned(), |notice| notice.text.clone())
+    let found = notices
+        .iter()
+        .find(|notice| telling.iter().any(|area| notice.code.starts_with(area)));
+    found.map_or_else(
+        || "there is nothing to launch".to_owned(),
+        |notice| notice.text.clone(),
+    )
 }

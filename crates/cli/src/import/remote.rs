@@ -14,8 +14,19 @@ const MAX_HEADERS: usize = 32;
 const MAX_VALUE: usize = 16_384;
 /// Headers that are Switchboard's to set.
 const OURS: &[&str] = &[
-    "host", "content-length", "content-type", "accept", "connection", "transfer-encoding", "te", "upgrade", "mcp-session-id",
-    "mcp-protocol-version", "mcp-method", "mcp-name", "last-event-id",
+    "host",
+    "content-length",
+    "content-type",
+    "accept",
+    "connection",
+    "transfer-encoding",
+    "te",
+    "upgrade",
+    "mcp-session-id",
+    "mcp-protocol-version",
+    "mcp-method",
+    "mcp-name",
+    "last-event-id",
 ];
 
 /// A connection on its way into the workspace.
@@ -36,14 +47,20 @@ pub(super) fn address(remote: &Remote, egress: Option<&Egress>) -> Result<String
     let Some(text) = remote.url.plain() else {
         let shown = remote.url.shown();
         return Err(if remote.url.holds_secret() {
-            format!("the url holds a secret ({shown}), and urls are shown; add the connection with the secret in a header")
+            format!(
+                "the url holds a secret ({shown}), and urls are shown; add the connection with the secret in a header"
+            )
         } else {
-            format!("the url {shown} has parts that only the client knows; add the connection with the whole url")
+            format!(
+                "the url {shown} has parts that only the client knows; add the connection with the whole url"
+            )
         });
     };
     match egress.map(|egress| egress.admit(&text)) {
         None | Some(Ok(_)) => Ok(text.trim().to_owned()),
-        Some(Err(refusal)) => Err(format!("{refusal}. [[internal_urls]] in the configuration registers an internal url")),
+        Some(Err(refusal)) => Err(format!(
+            "{refusal}. [[internal_urls]] in the configuration registers an internal url"
+        )),
     }
 }
 
@@ -66,7 +83,9 @@ pub(super) fn headers(
     for (name, template) in &remote.headers {
         let lower = name.to_ascii_lowercase();
         if OURS.contains(&&*lower) {
-            asks.push(Ask::Do(format!("headers/{name} was not taken: Switchboard sets this header itself")));
+            asks.push(Ask::Do(format!(
+                "headers/{name} was not taken: Switchboard sets this header itself"
+            )));
             continue;
         }
         let Some(text) = value::whole(template) else {
@@ -80,17 +99,31 @@ pub(super) fn headers(
         }
     }
     if let Some(OAuth::Client(_)) = &remote.oauth {
-        asks.push(Ask::Do("oauth was not taken: connect with a bearer token or a header".to_owned()));
+        asks.push(Ask::Do(
+            "oauth was not taken: connect with a bearer token or a header".to_owned(),
+        ));
     }
     (bearer, headers)
 }
 
 /// The tools the file lets through, as a connection has them.
 pub(super) fn allowed(entry: &Entry, notices: &mut Vec<Notice>) -> Option<Vec<String>> {
-    let mut note = |code, text: String| notices.push(Notice { code, path: String::new(), text });
+    let mut note = |code, text: String| {
+        notices.push(Notice {
+            code,
+            path: String::new(),
+            text,
+        })
+    };
     let deny = &entry.tools.deny;
     if entry.tools.allow.is_none() && !deny.is_empty() {
-        note("import.denied-tools", format!("the file hides {}; nothing is granted here, so do not grant them", deny.join(", ")));
+        note(
+            "import.denied-tools",
+            format!(
+                "the file hides {}; nothing is granted here, so do not grant them",
+                deny.join(", ")
+            ),
+        );
     }
     let mut names: Vec<String> = Vec::new();
     for name in entry.tools.effective()? {
@@ -98,13 +131,20 @@ pub(super) fn allowed(entry: &Entry, notices: &mut Vec<Notice>) -> Option<Vec<St
             return None;
         }
         if name.contains('*') {
-            note("import.tool-pattern", format!("{name} is a pattern; allowed tools are exact names here, so it was left out"));
+            note(
+                "import.tool-pattern",
+                format!("{name} is a pattern; allowed tools are exact names here, so it was left out"),
+            );
         } else if !names.iter().any(|known| known == name) {
             names.push(name.to_owned());
         }
     }
     if names.is_empty() {
-        note("import.no-tools", "the file lets no tool through that could be named here; nothing is granted until you do".to_owned());
+        note(
+            "import.no-tools",
+            "the file lets no tool through that could be named here; nothing is granted until you do"
+                .to_owned(),
+        );
         return None;
     }
     Some(names)
@@ -113,8 +153,14 @@ pub(super) fn allowed(entry: &Entry, notices: &mut Vec<Notice>) -> Option<Vec<St
 /// Longest wait for an answer, in milliseconds, within what a connection takes.
 pub(super) fn call_ms(entry: &Entry, notices: &mut Vec<Notice>) -> Option<u32> {
     if entry.timeouts.connect_ms.is_some() {
-        let text = "the limit for starting or connecting was not taken: upstream.connect_seconds holds for all".to_owned();
-        notices.push(Notice { code: "import.connect-limit", path: String::new(), text });
+        let text =
+            "the limit for starting or connecting was not taken: upstream.connect_seconds holds for all"
+                .to_owned();
+        notices.push(Notice {
+            code: "import.connect-limit",
+            path: String::new(),
+            text,
+        });
     }
     let ms = entry.timeouts.call_ms?;
     u32::try_from(ms.clamp(100, 3_600_000)).ok()

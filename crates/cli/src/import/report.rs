@@ -89,9 +89,20 @@ impl Report {
         });
         let inputs = inputs.collect();
         let options = way.options();
-        let entries: Vec<Line> = plan.entries.into_iter().map(|entry| line(entry, &options)).collect();
+        let entries: Vec<Line> = plan
+            .entries
+            .into_iter()
+            .map(|entry| line(entry, &options))
+            .collect();
         let next = if dry_run { Vec::new() } else { next(&entries, &way) };
-        Self { dialect: plan.dialect, dry_run, entries, inputs, notices: plan.notices.into_iter().map(said).collect(), next }
+        Self {
+            dialect: plan.dialect,
+            dry_run,
+            entries,
+            inputs,
+            notices: plan.notices.into_iter().map(said).collect(),
+            next,
+        }
     }
 
     /// Prints it.
@@ -99,13 +110,23 @@ impl Report {
         if json {
             return output::json(&serde_json::to_value(self).unwrap_or_default());
         }
-        let would = if self.dry_run { " (nothing was changed)" } else { "" };
-        output::say(&format!("Read as {}: {} entries{would}", self.dialect, self.entries.len()));
+        let would = if self.dry_run {
+            " (nothing was changed)"
+        } else {
+            ""
+        };
+        output::say(&format!(
+            "Read as {}: {} entries{would}",
+            self.dialect,
+            self.entries.len()
+        ));
         self.table();
         self.details();
         if !self.next.is_empty() {
             output::say("\nNext:");
-            self.next.iter().for_each(|step| output::say(&format!("  - {step}")));
+            self.next
+                .iter()
+                .for_each(|step| output::say(&format!("  - {step}")));
         }
     }
 
@@ -115,44 +136,77 @@ impl Report {
         }
         let mut table = Table::new(["entry", "kind", "connection", "outcome"]);
         for line in &self.entries {
-            let scope = line.scope.as_ref().map(|scope| format!(" ({scope})")).unwrap_or_default();
+            let scope = line
+                .scope
+                .as_ref()
+                .map(|scope| format!(" ({scope})"))
+                .unwrap_or_default();
             let outcome = match (line.outcome, self.dry_run) {
                 (Outcome::Taken, false) => "taken, disabled".to_owned(),
                 (Outcome::Taken, true) => "would be taken, disabled".to_owned(),
                 (Outcome::Incomplete, false) => "taken, disabled; needs you, see below".to_owned(),
                 (Outcome::Incomplete, true) => "would be taken, disabled; needs you, see below".to_owned(),
                 (Outcome::AlreadyThere, _) => "already there".to_owned(),
-                (Outcome::NotTaken, _) => format!("not taken: {}", line.reason.as_deref().unwrap_or_default()),
+                (Outcome::NotTaken, _) => {
+                    format!("not taken: {}", line.reason.as_deref().unwrap_or_default())
+                }
             };
             let kind = line.kind.unwrap_or_default().to_owned();
-            table.row([format!("{}{scope}", line.name), kind, line.connection.clone().unwrap_or_default(), outcome]);
+            table.row([
+                format!("{}{scope}", line.name),
+                kind,
+                line.connection.clone().unwrap_or_default(),
+                outcome,
+            ]);
         }
         output::say(&table.fitted());
     }
 
     fn details(&self) {
-        for line in self.entries.iter().filter(|line| line.outcome != Outcome::AlreadyThere) {
+        for line in self
+            .entries
+            .iter()
+            .filter(|line| line.outcome != Outcome::AlreadyThere)
+        {
             let reason = line.reason.as_deref().unwrap_or_default();
-            let notices: Vec<&Said> = line.notices.iter().filter(|notice| notice.text != reason).collect();
+            let notices: Vec<&Said> = line
+                .notices
+                .iter()
+                .filter(|notice| notice.text != reason)
+                .collect();
             if line.to_do.is_empty() && line.secrets.is_empty() && notices.is_empty() {
                 continue;
             }
             output::say(&format!("\n{}:", line.name));
-            line.to_do.iter().for_each(|text| output::say(&format!("  to do: {text}")));
+            line.to_do
+                .iter()
+                .for_each(|text| output::say(&format!("  to do: {text}")));
             if !line.secrets.is_empty() {
-                let moved = if self.dry_run { "for the vault" } else { "in the vault" };
+                let moved = if self.dry_run {
+                    "for the vault"
+                } else {
+                    "in the vault"
+                };
                 output::say(&format!("  {moved}: {}", line.secrets.join(", ")));
             }
-            notices.iter().for_each(|notice| output::say(&format!("  {} [{}]", notice.text, notice.code)));
+            notices
+                .iter()
+                .for_each(|notice| output::say(&format!("  {} [{}]", notice.text, notice.code)));
         }
         if !self.notices.is_empty() {
             output::say("\nThe file:");
-            self.notices.iter().for_each(|notice| output::say(&format!("  {} [{}]", notice.text, notice.code)));
+            self.notices
+                .iter()
+                .for_each(|notice| output::say(&format!("  {} [{}]", notice.text, notice.code)));
         }
         if !self.inputs.is_empty() {
             output::say("\nThe client asks a person for:");
             for input in &self.inputs {
-                let words = input.description.as_ref().map(|words| format!(": {words}")).unwrap_or_default();
+                let words = input
+                    .description
+                    .as_ref()
+                    .map(|words| format!(": {words}"))
+                    .unwrap_or_default();
                 output::say(&format!("  {} ({}){words}", input.id, input.kind));
             }
         }
@@ -164,8 +218,15 @@ impl Way {
     fn options(&self) -> String {
         match self {
             Self::Beside { data, config } => {
-                let config = config.as_ref().map(|path| format!(" --config {}", path.display())).unwrap_or_default();
-                let data = if data.as_os_str() == "data" { String::new() } else { format!(" --data {}", data.display()) };
+                let config = config
+                    .as_ref()
+                    .map(|path| format!(" --config {}", path.display()))
+                    .unwrap_or_default();
+                let data = if data.as_os_str() == "data" {
+                    String::new()
+                } else {
+                    format!(" --data {}", data.display())
+                };
                 format!("{config}{data}")
             }
             Self::Online { url } => format!(" --server {url}"),
@@ -175,23 +236,41 @@ impl Way {
 
 fn line(entry: Planned, options: &str) -> Line {
     let incomplete = !entry.asks.is_empty();
-    let taken = if incomplete { Outcome::Incomplete } else { Outcome::Taken };
+    let taken = if incomplete {
+        Outcome::Incomplete
+    } else {
+        Outcome::Taken
+    };
     let (outcome, kind, connection, reason, secrets) = match entry.becomes {
         Becomes::Remote(draft) => {
             let mut secrets: Vec<String> = draft.bearer.iter().map(|_| "bearer token".to_owned()).collect();
             secrets.extend(draft.headers.iter().map(|(name, _)| format!("header {name}")));
-            (taken, Some("remote"), Some(draft.namespace.to_string()), None, secrets)
+            (
+                taken,
+                Some("remote"),
+                Some(draft.namespace.to_string()),
+                None,
+                secrets,
+            )
         }
         Becomes::Command(draft) => {
             let secrets = draft.secrets.into_iter().map(|(name, _)| name).collect();
             (taken, Some("command"), Some(draft.entry.name), None, secrets)
         }
-        Becomes::There(namespace) => (Outcome::AlreadyThere, None, Some(namespace.to_string()), None, Vec::new()),
+        Becomes::There(namespace) => (
+            Outcome::AlreadyThere,
+            None,
+            Some(namespace.to_string()),
+            None,
+            Vec::new(),
+        ),
         Becomes::Nothing(why) => (Outcome::NotTaken, None, None, Some(why), Vec::new()),
     };
     let to_do = entry.asks.into_iter().map(|ask| match ask {
         Ask::Do(text) => text,
-        Ask::Vault { name, what } => format!("{what}: `switchboard vault set {name}{options}` reads it from standard input"),
+        Ask::Vault { name, what } => {
+            format!("{what}: `switchboard vault set {name}{options}` reads it from standard input")
+        }
     });
     Line {
         name: entry.name,
@@ -207,33 +286,49 @@ fn line(entry: Planned, options: &str) -> Line {
 }
 
 fn said(notice: Notice) -> Said {
-    Said { code: notice.code, path: notice.path, text: notice.text }
+    Said {
+        code: notice.code,
+        path: notice.path,
+        text: notice.text,
+    }
 }
 
 fn next(lines: &[Line], way: &Way) -> Vec<String> {
     let taken = |kind: &str| {
         let wanted = |line: &&Line| line.kind == Some(kind);
-        lines.iter().filter(wanted).filter_map(|line| line.connection.as_deref()).collect::<Vec<_>>()
+        lines
+            .iter()
+            .filter(wanted)
+            .filter_map(|line| line.connection.as_deref())
+            .collect::<Vec<_>>()
     };
     let (commands, remotes) = (taken("command"), taken("remote"));
     let mut steps = Vec::new();
     if let Way::Beside { data, .. } = way {
         if !commands.is_empty() {
             let path = file::path(data);
-            steps.push(format!("read {} and set enabled and trusted to true for the commands you want", path.display()));
+            steps.push(format!(
+                "read {} and set enabled and trusted to true for the commands you want",
+                path.display()
+            ));
         }
         if !commands.is_empty() || !remotes.is_empty() {
             steps.push("tell a running server: `switchboard config reload`".to_owned());
         }
     }
     if let Some(one) = remotes.first() {
-        steps.push(format!("look at a connection: `switchboard connections show {one}`"));
+        steps.push(format!(
+            "look at a connection: `switchboard connections show {one}`"
+        ));
         steps.push(format!(
             "switch it on: `switchboard connections update {one} --expected-version 1 --enabled true --trusted true`"
         ));
     }
     if !commands.is_empty() || !remotes.is_empty() {
-        steps.push("grant tools: `switchboard tools list --unclassified`, then `switchboard grants set --help`".to_owned());
+        steps.push(
+            "grant tools: `switchboard tools list --unclassified`, then `switchboard grants set --help`"
+                .to_owned(),
+        );
     }
     steps
 }

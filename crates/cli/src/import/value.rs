@@ -35,11 +35,19 @@ pub(super) fn take(template: &Template, place: &str, namespace: &Namespace) -> V
     let name = format!("{namespace}/{place}");
     if template.references().next().is_none() {
         let text = exposed(template);
-        return if template.holds_secret() { secret(name, text) } else { plain(text) };
+        return if template.holds_secret() {
+            secret(name, text)
+        } else {
+            plain(text)
+        };
     }
     match template.as_reference() {
         Some(reference) => one(reference, place, name),
-        None => open(place, &template.shown(), "mixes text with a value that only the client knows"),
+        None => open(
+            place,
+            &template.shown(),
+            "mixes text with a value that only the client knows",
+        ),
     }
 }
 
@@ -47,7 +55,9 @@ pub(super) fn take(template: &Template, place: &str, namespace: &Namespace) -> V
 pub(super) fn guarded(value: Value, place: &str, namespace: &Namespace) -> Value {
     let name = format!("{namespace}/{place}");
     match value.value {
-        Some(EnvValue::Plain(text)) if text.is_empty() => wanted(name, format!("{place} is empty in the file")),
+        Some(EnvValue::Plain(text)) if text.is_empty() => {
+            wanted(name, format!("{place} is empty in the file"))
+        }
         Some(EnvValue::Plain(text)) => secret(name, text),
         _ => value,
     }
@@ -55,12 +65,20 @@ pub(super) fn guarded(value: Value, place: &str, namespace: &Namespace) -> Value
 
 /// A value that must be asked for.
 pub(super) fn wanted(name: String, what: String) -> Value {
-    Value { value: Some(vault(&name)), secret: None, ask: Some(Ask::Vault { name, what }) }
+    Value {
+        value: Some(vault(&name)),
+        secret: None,
+        ask: Some(Ask::Vault { name, what }),
+    }
 }
 
 /// The text with its secrets, where nothing in it is a reference.
 pub(super) fn whole(template: &Template) -> Option<Secret> {
-    template.references().next().is_none().then(|| Secret::new(exposed(template)))
+    template
+        .references()
+        .next()
+        .is_none()
+        .then(|| Secret::new(exposed(template)))
 }
 
 fn exposed(template: &Template) -> String {
@@ -68,11 +86,19 @@ fn exposed(template: &Template) -> String {
 }
 
 fn plain(text: String) -> Value {
-    Value { value: Some(EnvValue::Plain(text)), secret: None, ask: None }
+    Value {
+        value: Some(EnvValue::Plain(text)),
+        secret: None,
+        ask: None,
+    }
 }
 
 fn secret(name: String, text: String) -> Value {
-    Value { value: Some(vault(&name)), secret: Some((name, Secret::new(text))), ask: None }
+    Value {
+        value: Some(vault(&name)),
+        secret: Some((name, Secret::new(text))),
+        ask: None,
+    }
 }
 
 fn vault(name: &str) -> EnvValue {
@@ -82,18 +108,34 @@ fn vault(name: &str) -> EnvValue {
 fn one(reference: &Reference, place: &str, name: String) -> Value {
     let shown = reference.shown();
     match (reference.kind, &reference.default) {
-        (ReferenceKind::Environment, None) if reference.name.starts_with("SWITCHBOARD") => {
-            open(place, &shown, "is a setting of Switchboard itself, which is never passed on")
-        }
+        (ReferenceKind::Environment, None) if reference.name.starts_with("SWITCHBOARD") => open(
+            place,
+            &shown,
+            "is a setting of Switchboard itself, which is never passed on",
+        ),
         (ReferenceKind::Environment, None) => {
             let value = EnvValue::Secret(SecretSource::Env(reference.name.clone()));
-            Value { value: Some(value), secret: None, ask: None }
+            Value {
+                value: Some(value),
+                secret: None,
+                ask: None,
+            }
         }
         (ReferenceKind::Environment, Some(Fallback::Text(_) | Fallback::Secret(_) | Fallback::Vault(_))) => {
-            open(place, &shown, "has a default: choose between { env = … } and the default")
+            open(
+                place,
+                &shown,
+                "has a default: choose between { env = … } and the default",
+            )
         }
-        (ReferenceKind::Input, _) => wanted(name, format!("{place} is what the client asks for as {:?}", reference.name)),
-        (ReferenceKind::Secret, _) => wanted(name, format!("{place} is kept by the client as {:?}", reference.name)),
+        (ReferenceKind::Input, _) => wanted(
+            name,
+            format!("{place} is what the client asks for as {:?}", reference.name),
+        ),
+        (ReferenceKind::Secret, _) => wanted(
+            name,
+            format!("{place} is kept by the client as {:?}", reference.name),
+        ),
         (ReferenceKind::Client, _) => open(place, &shown, "is known only to the client"),
         (ReferenceKind::File, _) => open(place, &shown, "names a file that was not read: { file = … } can"),
         (ReferenceKind::Vault, _) => open(place, &shown, "refers to a vault that is not ours"),
@@ -101,5 +143,9 @@ fn one(reference: &Reference, place: &str, name: String) -> Value {
 }
 
 fn open(place: &str, shown: &str, why: &str) -> Value {
-    Value { value: None, secret: None, ask: Some(Ask::Do(format!("{place}: {shown} {why}"))) }
+    Value {
+        value: None,
+        secret: None,
+        ask: Some(Ask::Do(format!("{place}: {shown} {why}"))),
+    }
 }

@@ -1,0 +1,200 @@
+//! A served Switchboard with a data folder of its own, and its command line.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The binary.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_switchboard");
+
+/// A serving process. Dropping it ends it.
+pub(crate) struct House {
+    pub(crate) folder: TempDir,
+    pub(crate) url: String,
+    pub(crate) admin: String,
+    pub(crate) agent: String,
+    /// All it printed when it started.
+    pub(crate) told: String,
+    child: Child,
+}
+
+/// What a command came to.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl House {
+    /// Serves for the first time, on a port the system chooses.
+    pub(crate) fn start(options: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = program();
+        command
+            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .arg(folder.path().join("data"))
+            .args(options);
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let (url, admin, agent, told) = Default::default();
+        let mut house = Self {
+            folder,
+            url,
+            admin,
+            agent,
+            told,
+            child,
+        };
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            if house.read(&line) {
+                // The log is read to its end, or the server would stand still when the pipe is full.
+                std::thread::spawn(move || drop(stderr.read_to_end(&mut Vec::new())));
+                return house;
+            }
+        }
+        let mut log = String::new();
+        drop(stderr.read_to_string(&mut log));
+        panic!("it did not start: {}\n{log}", house.told);
+    }
+
+    /// Takes a line of what the first start tells; true at its end.
+    fn read(&mut self, line: &str) -> bool {
+        self.told.push_str(line);
+        self.told.push('\n');
+        if let Some(rest) = line.strip_prefix("Switchboard serves on ") {
+            rest.split(' ').next().unwrap().clone_into(&mut self.url);
+        } else if let Some(key) = line.trim().strip_prefix("administrator: ") {
+            key.clone_into(&mut self.admin);
+        } else if let Some(key) = line.trim().strip_prefix("agent default: ") {
+            key.clone_into(&mut self.agent);
+        }
+        line.starts_with("Point an MCP client") || line.starts_with("Next:")
+    }
+
+    pub(crate) fn data(&self) -> String {
+        self.folder.path().join("data").to_str().unwrap().to_owned()
+    }
+
+    /// Writes a file beside the data folder and returns its path.
+    pub(crate) fn file(&self, name: &str, text: &str) -> String {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// Runs a command as the administrator.
+    pub(crate) fn run(&self, line: &[&str]) -> Said {
+        self.run_with(line, &self.admin, "")
+    }
+
+    /// Runs a command with this key and this on standard input.
+    pub(crate) fn run_with(&self, line: &[&str], key: &str, input: &str) -> Said {
+        let mut command = program();
+        command
+            .args(line)
+            .env("SWITCHBOARD_URL", &self.url)
+            .env("SWITCHBOARD_API_KEY", key);
+        said(command.current_dir(self.folder.path()), input)
+    }
+
+    /// Runs a command that must succeed and returns its JSON.
+    pub(crate) fn json(&self, line: &[&str]) -> Value {
+        let line: Vec<&str> = line.iter().copied().chain(["--json"]).collect();
+        let said = self.run(&line);
+        assert_eq!(said.code, 0, "{line:?}: {said:?}");
+        serde_json::from_str(&said.out).unwrap()
+    }
+
+    /// Its child processes, and theirs.
+    pub(crate) fn descendants(&self) -> Vec<u32> {
+        let mut found = vec![self.child.id()];
+        let mut at = 0;
+        while let Some(parent) = found.get(at).copied() {
+            found.extend(
+                processes()
+                    .into_iter()
+                    .filter(|(_, of)| *of == parent)
+                    .map(|(id, _)| id),
+            );
+            at += 1;
+        }
+        found.split_off(1)
+    }
+
+    /// Sends SIGTERM and waits for its end.
+    pub(crate) fn stop(&mut self) -> ExitStatus {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Whether a process is there and has not ended.
+pub(crate) fn is_alive(id: u32) -> bool {
+    let stat =
+        std::fs::read_to_string(Path::new("/proc").join(id.to_string()).join("stat")).unwrap_or_default();
+    stat.rsplit_once(") ")
+        .is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+/// The binary in an environment without settings of ours.
+pub(crate) fn program() -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.env_clear().env("PATH", path());
+    command
+}
+
+/// Runs a command to its end.
+pub(crate) fn said(command: &mut Command, input: &str) -> Said {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that reads nothing may have ended by now.
+    drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Said {
+        code: output.status.code().unwrap_or(-1),
+        out: text(&output.stdout),
+        err: text(&output.stderr),
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "programs are found where the test's own are"
+)]
+fn path() -> std::ffi::OsString {
+    std::env::var_os("PATH").unwrap_or_default()
+}
+
+/// Processes and their parents.
+fn processes() -> Vec<(u32, u32)> {
+    let folders = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let read = |entry: std::fs::DirEntry| {
+        let id = entry.file_name().to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()?;
+        Some((id, parent))
+    };
+    folders.filter_map(read).collect()
+}

@@ -1,0 +1,147 @@
+//! Importing beside the server and through its API.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::house::{House, PROGRAM};
+
+fn outcomes(report: &Value) -> Vec<(&str, &str)> {
+    let entries = report["entries"].as_array().unwrap();
+    entries
+        .iter()
+        .map(|entry| {
+            (
+                entry["name"].as_str().unwrap(),
+                entry["outcome"].as_str().unwrap(),
+            )
+        })
+        .collect()
+}
+
+// V123 V124
+#[test]
+fn files_of_clients_become_connections_once_they_were_read() {
+    let house = House::start(&["--no-sample"]);
+    let data = house.data();
+    let desktop = house.file(
+        "claude_desktop_config.json",
+        &json!({ "mcpServers": {
+            "Notebook": { "command": PROGRAM, "args": ["sample-server"], "env": { "NOTES_TOKEN": "n0t-to-be-seen-anywhere" } },
+            "Search": { "url": "https://search.example.com/mcp", "type": "http", "headers": { "Authorization": "Bearer s3cret-to-be-kept" } },
+            "Local": { "url": "http://127.0.0.1:9/mcp", "type": "http" },
+        } })
+        .to_string(),
+    );
+    let codex = house.file(
+        "config.toml",
+        "[mcp_servers.clock]\ncommand = \"clock\"\nargs = [\"--zone\", \"UTC\"]\n",
+    );
+
+    let dry = house.json(&["connections", "import", &desktop, "--data", &data, "--dry-run"]);
+    assert_eq!(
+        outcomes(&dry),
+        [("Notebook", "taken"), ("Search", "taken"), ("Local", "not_taken")],
+        "{dry}"
+    );
+    let imported = house.folder.path().join("data/connections.d/imported.toml");
+    assert!(!imported.exists(), "a dry run writes nothing");
+
+    let first = house.json(&["connections", "import", &desktop, "--data", &data]);
+    assert_eq!(outcomes(&first), outcomes(&dry));
+    house.json(&["connections", "import", &codex, "--data", &data]);
+    let text = std::fs::read_to_string(&imported).unwrap();
+    assert_eq!(
+        std::fs::metadata(&imported).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    assert!(
+        text.contains("name = \"clock\"") && text.contains("{ vault = \"notebook/env/NOTES_TOKEN\" }"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("n0t-to-be-seen") && !first.to_string().contains("s3cret"),
+        "{text}"
+    );
+    let again = house.json(&["connections", "import", &desktop, "--data", &data]);
+    assert_eq!(
+        outcomes(&again),
+        [
+            ("Notebook", "already_there"),
+            ("Search", "already_there"),
+            ("Local", "not_taken")
+        ]
+    );
+    assert_eq!(
+        std::fs::read_to_string(&imported).unwrap(),
+        text,
+        "a second import changes nothing"
+    );
+
+    let reloaded = house.json(&["config", "reload"]);
+    assert_eq!(
+        (&reloaded["connections"], &reloaded["problems"]),
+        (&json!(2), &json!([])),
+        "{reloaded}"
+    );
+    for name in ["notebook", "search", "clock"] {
+        let shown = house.json(&["connections", "show", name]);
+        assert_eq!(
+            (&shown["enabled"], &shown["trusted"]),
+            (&json!(false), &json!(false)),
+            "{shown}"
+        );
+    }
+    assert_eq!(
+        house.json(&["connections", "show", "search"])["auth"]["type"],
+        "bearer"
+    );
+
+    switch_on(&house, &imported, &text);
+}
+
+/// A person read the file and switches one on.
+fn switch_on(house: &House, imported: &Path, text: &str) {
+    let (before, after) = text.split_once("name = \"notebook\"").unwrap();
+    let after = after.replacen(
+        "enabled = false\ntrusted = false",
+        "enabled = true\ntrusted = true",
+        1,
+    );
+    std::fs::write(imported, format!("{before}name = \"notebook\"{after}")).unwrap();
+    house.json(&["config", "reload"]);
+    let tested = house.json(&["connections", "test", "notebook"]);
+    assert_eq!(
+        (&tested["ok"], &tested["counts"]["tools"]),
+        (&json!(true), &json!(5)),
+        "{tested}"
+    );
+}
+
+#[test]
+fn through_the_api_only_addresses_are_taken() {
+    let house = House::start(&["--no-sample"]);
+    let file = house.file(
+        "mcp.json",
+        r#"{"mcpServers": {"run": {"command": "run"}, "far": {"type": "http", "url": "http://127.0.0.1:9/mcp"}}}"#,
+    );
+    let report = house.json(&["connections", "import", &file, "--url", &house.url]);
+    assert_eq!(outcomes(&report), [("run", "not_taken"), ("far", "not_taken")]);
+    assert!(
+        report["entries"][0]["reason"]
+            .as_str()
+            .unwrap()
+            .contains("--data"),
+        "{report}"
+    );
+    // The server's own guard refuses what is not public.
+    assert!(
+        report["entries"][1]["reason"]
+            .as_str()
+            .unwrap()
+            .contains("not allowed"),
+        "{report}"
+    );
+    assert_eq!(house.json(&["connections", "list"])["items"], json!([]));
+}

@@ -1,0 +1,13 @@
+//! The real binary: served on a port of its own, driven by its own commands, stopped by a signal.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops where its set-up is wrong"
+)]
+
+mod bridge;
+mod first_start;
+mod house;
+mod import;
+mod usage;
