@@ -5,17 +5,30 @@ use std::collections::BTreeSet;
 use crate::workspace::Workspace;
 
 /// Where problems are made.
-const HOMES: &[&str] = &["crates/gateway/src", "crates/capabilities/src", "crates/server/src"];
+const HOMES: &[&str] = &[
+    "crates/gateway/src",
+    "crates/capabilities/src",
+    "crates/server/src",
+];
 /// What stands shortly before the code of a problem.
-const BEFORE: &[&str] = &["FailureKind::", "malformed(", "StatusCode::", "client_error() =>", "_ => (", "refuse("];
+const BEFORE: &[&str] = &[
+    "FailureKind::",
+    "malformed(",
+    "StatusCode::",
+    "client_error() =>",
+    "_ => (",
+    "refuse(",
+];
 /// How far before.
 const NEAR: usize = 120;
 
 /// Codes of the code that the document lacks, and codes of the document that the code lacks.
 fn differences(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     let document = std::fs::read_to_string(workspace.path("docs/errors.md"))?;
-    let documented: BTreeSet<&str> =
-        document.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let documented: BTreeSet<&str> = document
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .collect();
     let sources = workspace.sources(HOMES, &["rs"])?;
     let mut used = BTreeSet::new();
     let mut mentioned = BTreeSet::new();
@@ -63,7 +76,13 @@ fn every_problem_code_is_documented_and_every_documented_one_exists() {
 
 #[test]
 fn codes_are_told_from_other_text() {
-    for (literal, code) in [("input.invalid", true), ("a.b.c", false), ("Input.x", false), ("x.", false), ("plain", false)] {
+    for (literal, code) in [
+        ("input.invalid", true),
+        ("a.b.c", false),
+        ("Input.x", false),
+        ("x.", false),
+        ("plain", false),
+    ] {
         assert_eq!(is_code(literal), code, "{literal}");
     }
 }

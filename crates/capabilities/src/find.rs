@@ -14,16 +14,26 @@ pub(crate) fn workspace(context: &Context) -> Result<Arc<Workspace>, Failure> {
 
 /// The agent named by handle or id.
 pub(crate) fn agent(context: &Context, named: &str) -> Result<Agent, Failure> {
-    workspace(context)?.find_agent(named).cloned().ok_or_else(|| Failure::not_found("agent").at("agent"))
+    workspace(context)?
+        .find_agent(named)
+        .cloned()
+        .ok_or_else(|| Failure::not_found("agent").at("agent"))
 }
 
 /// The connection named by namespace or id.
 pub(crate) fn connection(context: &Context, named: &str) -> Result<Arc<Connection>, Failure> {
-    workspace(context)?.find_connection(named).cloned().ok_or_else(|| Failure::not_found("connection").at("connection"))
+    workspace(context)?
+        .find_connection(named)
+        .cloned()
+        .ok_or_else(|| Failure::not_found("connection").at("connection"))
 }
 
 /// The agent's view on a channel: of the named agent, or of the one the credential is bound to.
-pub(crate) fn view(context: &Context, named: Option<&str>, channel: domain::Channel) -> Result<Arc<View>, Failure> {
+pub(crate) fn view(
+    context: &Context,
+    named: Option<&str>,
+    channel: domain::Channel,
+) -> Result<Arc<View>, Failure> {
     let agent = match named {
         Some(named) => AgentRef::Id(agent(context, named)?.id),
         None if context.principal.bound_agent().is_some() => AgentRef::Bound,
@@ -32,7 +42,12 @@ pub(crate) fn view(context: &Context, named: Option<&str>, channel: domain::Chan
             return Err(Failure::field("agent", detail));
         }
     };
-    let key = ViewKey { principal: context.principal, agent, scope: Scope::All, channel };
+    let key = ViewKey {
+        principal: context.principal,
+        agent,
+        scope: Scope::All,
+        channel,
+    };
     // An agent that may not be known is told from none in nothing.
     context.gateway.view(&key).map_err(|failure| failure.at("agent"))
 }
@@ -47,25 +62,31 @@ pub(crate) fn subject(
     use api::grants::GrantKind;
     let found = named.map(|named| connection(context, named)).transpose()?;
     match (kind.unwrap_or(GrantKind::Tool), found, tool) {
-        (GrantKind::Tool, Some(connection), Some(tool)) => {
-            Ok(GrantSubject::Tool(ToolRef::Upstream { connection: connection.id, name: tool.into() }))
-        }
+        (GrantKind::Tool, Some(connection), Some(tool)) => Ok(GrantSubject::Tool(ToolRef::Upstream {
+            connection: connection.id,
+            name: tool.into(),
+        })),
         (GrantKind::Tool, None, Some(tool)) => {
             let registry = context.gateway.registry();
             let found = registry.get(tool).or_else(|| registry.by_tool_name(tool));
             let capability = found.filter(|c| c.declaration.on(domain::Surface::Agent));
-            let id = capability.ok_or_else(|| Failure::not_found("built-in tool").at("tool"))?.declaration.id;
+            let id = capability
+                .ok_or_else(|| Failure::not_found("built-in tool").at("tool"))?
+                .declaration
+                .id;
             Ok(GrantSubject::Tool(ToolRef::Capability(id.into())))
         }
         (GrantKind::Tool, _, None) => Err(Failure::field("tool", "say which tool, by its own name")),
         (GrantKind::Prompts, Some(connection), None) => Ok(GrantSubject::Prompts(connection.id)),
         (GrantKind::Resources, Some(connection), None) => Ok(GrantSubject::Resources(connection.id)),
-        (GrantKind::Prompts | GrantKind::Resources, None, _) => {
-            Err(Failure::field("connection", "say which connection's prompts or resources are meant"))
-        }
-        (GrantKind::Prompts | GrantKind::Resources, Some(_), Some(_)) => {
-            Err(Failure::field("tool", "a grant of prompts or resources names no tool"))
-        }
+        (GrantKind::Prompts | GrantKind::Resources, None, _) => Err(Failure::field(
+            "connection",
+            "say which connection's prompts or resources are meant",
+        )),
+        (GrantKind::Prompts | GrantKind::Resources, Some(_), Some(_)) => Err(Failure::field(
+            "tool",
+            "a grant of prompts or resources names no tool",
+        )),
     }
 }
 

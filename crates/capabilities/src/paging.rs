@@ -4,7 +4,10 @@ use domain::{Page, PageRequest};
 
 /// The page a caller asks for.
 pub(crate) fn request(cursor: Option<String>, limit: Option<u16>) -> PageRequest {
-    PageRequest { cursor, limit: limit.unwrap_or(PageRequest::DEFAULT).clamp(1, PageRequest::MAX) }
+    PageRequest {
+        cursor,
+        limit: limit.unwrap_or(PageRequest::DEFAULT).clamp(1, PageRequest::MAX),
+    }
 }
 
 /// A page of API items.
@@ -19,7 +22,10 @@ pub(crate) fn cut<T>(items: Vec<T>, key: impl Fn(&T) -> String, wanted: &PageReq
     let mut rest = items.into_iter().filter(after);
     let shown: Vec<T> = rest.by_ref().take(usize::from(wanted.limit)).collect();
     let next_cursor = rest.next().and_then(|_| shown.last().map(&key));
-    Page { items: shown, next_cursor }
+    Page {
+        items: shown,
+        next_cursor,
+    }
 }
 
 #[cfg(test)]
@@ -32,7 +38,10 @@ mod tests {
     fn pages_cover_everything_once() {
         let all: Vec<u32> = (0..10).collect();
         let mut seen = Vec::new();
-        let mut wanted = PageRequest { cursor: None, limit: 4 };
+        let mut wanted = PageRequest {
+            cursor: None,
+            limit: 4,
+        };
         loop {
             let page = cut(all.clone(), |n| format!("{n:02}"), &wanted);
             seen.extend(page.items);

@@ -19,7 +19,11 @@ pub(crate) fn private_folder(path: &Path) -> anyhow::Result<()> {
 
 /// Writes a new file that only we can read (0600), whole or not at all. An existing one is left as it is: `AlreadyExists`.
 pub(crate) fn new_private(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }
@@ -37,7 +41,10 @@ pub(crate) fn replace_private(path: &Path, text: &str) -> anyhow::Result<()> {
 
 /// Reads a private file; refuses one that others can read.
 pub(crate) fn read_private(path: &Path) -> anyhow::Result<Secret> {
-    let mode = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?.permissions().mode();
+    let mode = fs::metadata(path)
+        .with_context(|| format!("cannot read {}", path.display()))?
+        .permissions()
+        .mode();
     anyhow::ensure!(
         mode & 0o077 == 0,
         "{} can be read by others (mode {:03o}); run chmod 600 on it",

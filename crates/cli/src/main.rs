@@ -40,7 +40,9 @@ fn main() -> ExitCode {
         Command::SampleServer => serve::sample(),
         Command::Mcp(args) => bridge::run(&args),
         Command::Openapi => output::openapi(&registry),
-        Command::Completions { shell } => completions::write(shell, client::commands(Cli::command(), &registry)),
+        Command::Completions { shell } => {
+            completions::write(shell, client::commands(Cli::command(), &registry))
+        }
         Command::Vault(args) => vault::run(args),
     };
     done.map_or_else(|error| output::fail(&error), |()| ExitCode::SUCCESS)

@@ -64,7 +64,14 @@ pub enum Surface {
     Agent,
 }
 
-words!(Surface, "surface", Api = "api", Mcp = "mcp", Cli = "cli", Agent = "agent");
+words!(
+    Surface,
+    "surface",
+    Api = "api",
+    Mcp = "mcp",
+    Cli = "cli",
+    Agent = "agent"
+);
 
 /// The arguments of a call: as they came, as a value for checking, and their digest.
 #[derive(Debug, Clone)]
@@ -83,7 +90,11 @@ impl Arguments {
     pub fn new(raw: Box<RawValue>) -> Result<Self, serde_json::Error> {
         let value = parse_unique(raw.get())?;
         let digest = Digest::of_json(&value);
-        Ok(Self { raw: Arc::from(raw), value: Arc::new(value), digest })
+        Ok(Self {
+            raw: Arc::from(raw),
+            value: Arc::new(value),
+            digest,
+        })
     }
 
     /// `{}`.
@@ -91,7 +102,11 @@ impl Arguments {
     pub fn empty() -> Self {
         let value = Value::Object(serde_json::Map::new());
         let raw: Box<RawValue> = serde_json::value::to_raw_value(&value).unwrap_or_default();
-        Self { raw: Arc::from(raw), digest: Digest::of_json(&value), value: Arc::new(value) }
+        Self {
+            raw: Arc::from(raw),
+            digest: Digest::of_json(&value),
+            value: Arc::new(value),
+        }
     }
 
     /// The text as it came.
@@ -242,17 +257,26 @@ pub struct Outcome {
 
 impl Outcome {
     /// Plain success.
-    pub const SUCCEEDED: Self = Self { status: Status::Succeeded, code: None };
+    pub const SUCCEEDED: Self = Self {
+        status: Status::Succeeded,
+        code: None,
+    };
 
     /// A failure with its code.
     #[must_use]
     pub const fn failed(code: OutcomeCode) -> Self {
-        Self { status: Status::Failed, code: Some(code) }
+        Self {
+            status: Status::Failed,
+            code: Some(code),
+        }
     }
 
     /// Any other ending with its code.
     #[must_use]
     pub const fn new(status: Status, code: OutcomeCode) -> Self {
-        Self { status, code: Some(code) }
+        Self {
+            status,
+            code: Some(code),
+        }
     }
 }

@@ -24,7 +24,10 @@ impl Timestamp {
     /// This time plus a duration; the end of time rather than an overflow.
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
-        Self(self.0.saturating_add(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)))
+        Self(
+            self.0
+                .saturating_add(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)),
+        )
     }
 
     /// Time from `earlier` to this one; zero when the clock went backwards.
@@ -53,7 +56,10 @@ impl Clock {
 
     /// Now.
     #[must_use]
-    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the wall clock")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads the wall clock"
+    )]
     pub fn now(&self) -> Timestamp {
         match self {
             Self::System => {
@@ -67,7 +73,10 @@ impl Clock {
     /// Moves a test clock forward; the system clock ignores it.
     pub fn advance(&self, by: Duration) {
         if let Self::Test(micros) = self {
-            micros.fetch_add(i64::try_from(by.as_micros()).unwrap_or(i64::MAX), Ordering::SeqCst);
+            micros.fetch_add(
+                i64::try_from(by.as_micros()).unwrap_or(i64::MAX),
+                Ordering::SeqCst,
+            );
         }
     }
 }

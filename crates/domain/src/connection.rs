@@ -20,7 +20,14 @@ pub enum Transport {
     Auto,
 }
 
-words!(Transport, "transport", Stdio = "stdio", StreamableHttp = "streamable_http", Sse = "sse", Auto = "auto");
+words!(
+    Transport,
+    "transport",
+    Stdio = "stdio",
+    StreamableHttp = "streamable_http",
+    Sse = "sse",
+    Auto = "auto"
+);
 
 /// How live upstream sessions are shared between callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,7 +40,13 @@ pub enum Sharing {
     PerCall,
 }
 
-words!(Sharing, "sharing mode", Shared = "shared", PerSession = "per_session", PerCall = "per_call");
+words!(
+    Sharing,
+    "sharing mode",
+    Shared = "shared",
+    PerSession = "per_session",
+    PerCall = "per_call"
+);
 
 /// Whose connection it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -83,7 +96,13 @@ pub enum AccountKind {
     Header,
 }
 
-words!(AccountKind, "account kind", None = "none", Bearer = "bearer", Header = "header");
+words!(
+    AccountKind,
+    "account kind",
+    None = "none",
+    Bearer = "bearer",
+    Header = "header"
+);
 
 /// The account, without its secret (which is in the vault).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,7 +128,13 @@ pub enum ConnectionState {
     Error,
 }
 
-words!(ConnectionState, "preparation status", Pending = "pending", Ready = "ready", Error = "error");
+words!(
+    ConnectionState,
+    "preparation status",
+    Pending = "pending",
+    Ready = "ready",
+    Error = "error"
+);
 
 /// The closed list of health codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -124,7 +124,10 @@ mod tests {
         let b = json!({"a": "é", "b": [1, {"x": 1, "y": 2}]});
         assert_eq!(Digest::of_json(&a), Digest::of_json(&b));
         assert_ne!(Digest::of_json(&json!([1, 2])), Digest::of_json(&json!([2, 1])));
-        assert_ne!(Digest::of_json(&json!(9007199254740993_u64)), Digest::of_json(&json!(9007199254740992_u64)));
+        assert_ne!(
+            Digest::of_json(&json!(9007199254740993_u64)),
+            Digest::of_json(&json!(9007199254740992_u64))
+        );
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::risk::words;
 use crate::{
-    AgentId, ApprovalId, CallId, Channel, Digest, Epoch, Outcome, Principal, Reason, RunId, Surface, Target, Timestamp,
+    AgentId, ApprovalId, CallId, Channel, Digest, Epoch, Outcome, Principal, Reason, RunId, Surface, Target,
+    Timestamp,
 };
 
 /// Who is behind a fact, as it is recorded.
@@ -24,7 +25,11 @@ impl Actor {
     /// The actor of a principal, acting as or for an agent.
     #[must_use]
     pub fn of(principal: &Principal, agent: Option<AgentId>) -> Self {
-        Self { kind: principal.kind().into(), id: principal.id_text().into(), agent }
+        Self {
+            kind: principal.kind().into(),
+            id: principal.id_text().into(),
+            agent,
+        }
     }
 }
 
@@ -39,7 +44,13 @@ pub enum ChangeKind {
     Removed,
 }
 
-words!(ChangeKind, "change", Created = "created", Updated = "updated", Removed = "removed");
+words!(
+    ChangeKind,
+    "change",
+    Created = "created",
+    Updated = "updated",
+    Removed = "removed"
+);
 
 /// One fact. No secret, argument or result is ever in it: digests only.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,7 +20,14 @@ pub enum Permission {
     Deny,
 }
 
-words!(Permission, "permission", Unattended = "unattended", Allow = "allow", Ask = "ask", Deny = "deny");
+words!(
+    Permission,
+    "permission",
+    Unattended = "unattended",
+    Allow = "allow",
+    Ask = "ask",
+    Deny = "deny"
+);
 
 /// What a grant is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -27,15 +27,16 @@ pub use approval::{Answer, Approval, ApprovalState};
 pub use call::{Arguments, Call, Channel, Outcome, OutcomeCode, Status, Surface};
 pub use clock::{Clock, Timestamp};
 pub use connection::{
-    Account, AccountKind, Connection, ConnectionOwner, ConnectionState, Endpoint, Health, Light, Sharing, Transport,
+    Account, AccountKind, Connection, ConnectionOwner, ConnectionState, Endpoint, Health, Light, Sharing,
+    Transport,
 };
 pub use digest::{Digest, ParseDigestError, canonical_json};
 pub use entry::{Actor, ChangeKind, Entry, Fact};
 pub use exchange::{CallEvents, ClientContext, NoEvents, PeerError, PeerResponder};
 pub use grant::{Grant, GrantSubject, Permission};
 pub use id::{
-    AgentId, ApprovalId, CallId, ConnectionId, KeyId, MemberId, OrganizationId, ParseIdError, RunId, SecretId,
-    WorkspaceId,
+    AgentId, ApprovalId, CallId, ConnectionId, KeyId, MemberId, OrganizationId, ParseIdError, RunId,
+    SecretId, WorkspaceId,
 };
 pub use name::{Handle, Label, NameError, Namespace};
 pub use page::{Page, PageRequest};

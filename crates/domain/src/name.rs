@@ -110,7 +110,10 @@ impl Label {
         let text = text.trim();
         bounded("label", text, Self::MAX)?;
         if text.chars().any(deceptive) {
-            return Err(NameError::Character { what: "label", allowed: "visible characters" });
+            return Err(NameError::Character {
+                what: "label",
+                allowed: "visible characters",
+            });
         }
         Ok(Self(Arc::from(text)))
     }
@@ -118,9 +121,14 @@ impl Label {
 
 fn slug(what: &'static str, text: &str, max: usize) -> Result<Arc<str>, NameError> {
     bounded(what, text, max)?;
-    let legal = text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    let legal = text
+        .bytes()
+        .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
     if !legal || text.starts_with('-') {
-        return Err(NameError::Character { what, allowed: "a-z, 0-9 and inner hyphens" });
+        return Err(NameError::Character {
+            what,
+            allowed: "a-z, 0-9 and inner hyphens",
+        });
     }
     Ok(Arc::from(text))
 }
@@ -171,7 +179,15 @@ mod tests {
 
     #[test]
     fn handles() {
-        for (text, ok) in [("default", true), ("a-1", true), ("-", false), ("-a", false), ("A", false), ("", false), ("a b", false)] {
+        for (text, ok) in [
+            ("default", true),
+            ("a-1", true),
+            ("-", false),
+            ("-a", false),
+            ("A", false),
+            ("", false),
+            ("a b", false),
+        ] {
             assert_eq!(Handle::new(text).is_ok(), ok, "{text:?}");
         }
         assert!(Handle::new(&"a".repeat(65)).is_err());
@@ -192,12 +208,22 @@ mod tests {
             assert!(Namespace::new(namespace.as_str()).is_ok());
             assert!(Namespace::new(namespace.numbered(12).as_str()).is_ok());
         }
-        assert_eq!(Namespace::suggest("a very long label that goes on").numbered(2).as_str(), "a-very-long-label-2");
+        assert_eq!(
+            Namespace::suggest("a very long label that goes on")
+                .numbered(2)
+                .as_str(),
+            "a-very-long-label-2"
+        );
     }
 
     #[test]
     fn labels_show_what_they_say() {
-        for (text, ok) in [("Mail (work)", true), ("a\u{202e}b", false), ("a\nb", false), ("   ", false)] {
+        for (text, ok) in [
+            ("Mail (work)", true),
+            ("a\u{202e}b", false),
+            ("a\nb", false),
+            ("   ", false),
+        ] {
             assert_eq!(Label::new(text).is_ok(), ok, "{text:?}");
         }
     }

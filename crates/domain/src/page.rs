@@ -18,7 +18,10 @@ impl PageRequest {
     /// The first page of usual size.
     #[must_use]
     pub const fn first() -> Self {
-        Self { cursor: None, limit: Self::DEFAULT }
+        Self {
+            cursor: None,
+            limit: Self::DEFAULT,
+        }
     }
 }
 
@@ -35,6 +38,9 @@ impl<T> Page<T> {
     /// The same page of something else.
     #[must_use]
     pub fn map<U>(self, f: impl FnMut(T) -> U) -> Page<U> {
-        Page { items: self.items.into_iter().map(f).collect(), next_cursor: self.next_cursor }
+        Page {
+            items: self.items.into_iter().map(f).collect(),
+            next_cursor: self.next_cursor,
+        }
     }
 }

@@ -41,8 +41,15 @@ impl Principal {
     #[must_use]
     pub const fn is_admin(&self) -> bool {
         match self.identity {
-            Identity::Member(_) | Identity::System | Identity::Key { kind: KeyKind::Admin, .. } => true,
-            Identity::Key { kind: KeyKind::Agent(_), .. } => false,
+            Identity::Member(_)
+            | Identity::System
+            | Identity::Key {
+                kind: KeyKind::Admin, ..
+            } => true,
+            Identity::Key {
+                kind: KeyKind::Agent(_),
+                ..
+            } => false,
         }
     }
 
@@ -50,8 +57,15 @@ impl Principal {
     #[must_use]
     pub const fn bound_agent(&self) -> Option<AgentId> {
         match self.identity {
-            Identity::Key { kind: KeyKind::Agent(agent), .. } => Some(agent),
-            Identity::Member(_) | Identity::System | Identity::Key { kind: KeyKind::Admin, .. } => None,
+            Identity::Key {
+                kind: KeyKind::Agent(agent),
+                ..
+            } => Some(agent),
+            Identity::Member(_)
+            | Identity::System
+            | Identity::Key {
+                kind: KeyKind::Admin, ..
+            } => None,
         }
     }
 
@@ -61,8 +75,13 @@ impl Principal {
         match self.identity {
             Identity::Member(_) => "member",
             Identity::System => "system",
-            Identity::Key { kind: KeyKind::Admin, .. } => "admin_key",
-            Identity::Key { kind: KeyKind::Agent(_), .. } => "agent_key",
+            Identity::Key {
+                kind: KeyKind::Admin, ..
+            } => "admin_key",
+            Identity::Key {
+                kind: KeyKind::Agent(_),
+                ..
+            } => "agent_key",
         }
     }
 

@@ -119,7 +119,10 @@ impl Reason {
     /// A rule's reason.
     #[must_use]
     pub fn by_rule(code: ReasonCode, rule: impl Into<Arc<str>>) -> Self {
-        Self { code, rule: Some(rule.into()) }
+        Self {
+            code,
+            rule: Some(rule.into()),
+        }
     }
 
     /// The sentence for people: what is so, and what would change it.
@@ -131,29 +134,45 @@ impl Reason {
             ReasonCode::GrantAllows => "a grant allows this agent this tool",
             ReasonCode::GrantUnattended => "a grant lets this agent use this tool without asking",
             ReasonCode::GrantAsks => "the grant asks a person before every call",
-            ReasonCode::HighRisk => "the tool is classified high risk, so a person is asked before every call",
+            ReasonCode::HighRisk => {
+                "the tool is classified high risk, so a person is asked before every call"
+            }
             ReasonCode::RuleForbids => "a rule forbids this call",
             ReasonCode::RuleAsks => "a rule asks a person before this call",
-            ReasonCode::RuleFailed => "a rule could not be evaluated for this call, which denies it; correct the rule",
+            ReasonCode::RuleFailed => {
+                "a rule could not be evaluated for this call, which denies it; correct the rule"
+            }
             ReasonCode::Approved => "a person approved exactly this call",
             ReasonCode::Refused => "a person refused exactly this call",
             ReasonCode::AgentDisabled => "the agent is disabled",
             ReasonCode::ConnectionDisabled => "the connection is disabled; an administrator can enable it",
-            ReasonCode::ConnectionUntrusted => "nobody has said that this connection is trusted; an administrator can",
-            ReasonCode::ConnectionNotReady => "the connection has not been discovered yet or cannot be reached; test or refresh it",
+            ReasonCode::ConnectionUntrusted => {
+                "nobody has said that this connection is trusted; an administrator can"
+            }
+            ReasonCode::ConnectionNotReady => {
+                "the connection has not been discovered yet or cannot be reached; test or refresh it"
+            }
             ReasonCode::NotOffered => "the connection's list of allowed tools leaves it out",
-            ReasonCode::Quarantined => "the tool's definition changed; a person must look at the difference and accept it",
+            ReasonCode::Quarantined => {
+                "the tool's definition changed; a person must look at the difference and accept it"
+            }
             ReasonCode::Gone => "the server no longer lists this tool",
-            ReasonCode::SchemaUnusable => "the tool's schema cannot be compiled, so its arguments cannot be checked",
+            ReasonCode::SchemaUnusable => {
+                "the tool's schema cannot be compiled, so its arguments cannot be checked"
+            }
             ReasonCode::Surface => "it is not offered on this surface",
             ReasonCode::TurnPolicy => "this turn's tool policy leaves it out",
             ReasonCode::ChannelExcludes => "this channel does not carry it",
             ReasonCode::Revoked => "it was taken away after this run began",
             ReasonCode::UnknownTool => "there is no such tool in this view",
-            ReasonCode::PolicyStale => "the policy facts are too old to decide on; the call is refused until they are fresh",
+            ReasonCode::PolicyStale => {
+                "the policy facts are too old to decide on; the call is refused until they are fresh"
+            }
             ReasonCode::TurnAsks => "this turn's tool policy asks a person before a call of this risk",
             ReasonCode::RoleAllows => "this credential may use this capability on this surface",
-            ReasonCode::RoleDenies => "this credential may not use this capability; use one of an administrator",
+            ReasonCode::RoleDenies => {
+                "this credential may not use this capability; use one of an administrator"
+            }
         }
     }
 }

@@ -114,12 +114,37 @@ impl Snapshot {
     #[must_use]
     pub fn seal(mut parts: SnapshotParts) -> Self {
         parts.tools.sort_by(|a, b| a.exposed.cmp(&b.exposed));
-        parts.absent.sort_by(|a, b| a.exposed.cmp(&b.exposed).then_with(|| a.tool.cmp(&b.tool)));
+        parts
+            .absent
+            .sort_by(|a, b| a.exposed.cmp(&b.exposed).then_with(|| a.tool.cmp(&b.tool)));
         parts.contexts.sort_by_key(|c| c.connection);
         let digest = Digest::of(&content(&parts));
-        let index = parts.tools.iter().enumerate().map(|(i, t)| (t.exposed.clone(), i)).collect();
-        let SnapshotParts { tenant, agent, channel, epoch, tools, absent, contexts } = parts;
-        Self { tenant, agent, channel, epoch, tools, absent, contexts, digest, index }
+        let index = parts
+            .tools
+            .iter()
+            .enumerate()
+            .map(|(i, t)| (t.exposed.clone(), i))
+            .collect();
+        let SnapshotParts {
+            tenant,
+            agent,
+            channel,
+            epoch,
+            tools,
+            absent,
+            contexts,
+        } = parts;
+        Self {
+            tenant,
+            agent,
+            channel,
+            epoch,
+            tools,
+            absent,
+            contexts,
+            digest,
+            index,
+        }
     }
 
     /// The tool callers know by this name.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{
-    Answer, Approval, ApprovalId, ApprovalState, Call, Outcome, OutcomeCode, Principal, Status, Tenant, Timestamp,
+    Answer, Approval, ApprovalId, ApprovalState, Call, Outcome, OutcomeCode, Principal, Status, Tenant,
+    Timestamp,
 };
 use policy::Ask;
 use store::{Answered, ApprovalMatch, StoreError};
@@ -17,10 +18,20 @@ use crate::{Changed, Context, Failure, FailureKind, Gateway};
 impl Gateway {
     /// The answered question that is about exactly this call, newest first: a yes that was not used, or a no that still stands.
     pub(crate) async fn answered(&self, call: &Call) -> Result<Option<Approval>, StoreError> {
-        let Some(wanted) = matching(call) else { return Ok(None) };
+        let Some(wanted) = matching(call) else {
+            return Ok(None);
+        };
         let tenant = call.principal.tenant;
-        let denied = self.inner.store.find_approval(tenant, &wanted, ApprovalState::Denied).await?;
-        let approved = self.inner.store.find_approval(tenant, &wanted, ApprovalState::Approved).await?;
+        let denied = self
+            .inner
+            .store
+            .find_approval(tenant, &wanted, ApprovalState::Denied)
+            .await?;
+        let approved = self
+            .inner
+            .store
+            .find_approval(tenant, &wanted, ApprovalState::Approved)
+            .await?;
         Ok(match (approved, denied) {
             (Some(yes), Some(no)) => Some(if no.answered_at > yes.answered_at { no } else { yes }),
             (yes, no) => yes.or(no),
@@ -41,13 +52,26 @@ impl Gateway {
                     ask.reason.sentence(),
                     approval.id
                 );
-                let notice = ApprovalNotice { approval: approval.id, url, expires_at: approval.expires_at, text };
-                ToolReply { call, outcome, body: ReplyBody::Approval(notice) }
+                let notice = ApprovalNotice {
+                    approval: approval.id,
+                    url,
+                    expires_at: approval.expires_at,
+                    text,
+                };
+                ToolReply {
+                    call,
+                    outcome,
+                    body: ReplyBody::Approval(notice),
+                }
             }
             Err(error) => {
                 tracing::error!(%error, "a question to a person cannot be stored");
                 let refused = crate::call::record_unavailable();
-                ToolReply { call, outcome: refused.outcome, body: refused.body }
+                ToolReply {
+                    call,
+                    outcome: refused.outcome,
+                    body: refused.body,
+                }
             }
         }
     }
@@ -60,7 +84,12 @@ impl Gateway {
         };
         // One at a time: callers that repeat a call side by side share one question.
         let _one_at_a_time = self.inner.asking.lock().await;
-        if let Some(open) = self.inner.store.find_approval(tenant, &wanted, ApprovalState::Pending).await? {
+        if let Some(open) = self
+            .inner
+            .store
+            .find_approval(tenant, &wanted, ApprovalState::Pending)
+            .await?
+        {
             return Ok(open);
         }
         let now = self.inner.clock.now();
@@ -105,8 +134,17 @@ impl Gateway {
                 "an agent cannot answer an approval; a member or an administrator's key can",
             ));
         }
-        let answered = Answered { call: context.call, answer, by: context.principal, note };
-        let approval = self.inner.store.answer_approval(context.tenant(), id, answered).await?;
+        let answered = Answered {
+            call: context.call,
+            answer,
+            by: context.principal,
+            note,
+        };
+        let approval = self
+            .inner
+            .store
+            .answer_approval(context.tenant(), id, answered)
+            .await?;
         self.notify(context.tenant(), Changed::Approval(id));
         Ok(approval)
     }
@@ -145,7 +183,11 @@ impl Gateway {
         let found = self.inner.store.approval(tenant, id).await?;
         let approval = found.ok_or_else(|| Failure::not_found("approval"))?;
         let lapsed = approval.state == ApprovalState::Pending && approval.expires_at <= self.now();
-        Ok(if lapsed { ApprovalState::Expired } else { approval.state })
+        Ok(if lapsed {
+            ApprovalState::Expired
+        } else {
+            approval.state
+        })
     }
 
     /// Closes questions whose time is over.

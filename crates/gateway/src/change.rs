@@ -35,7 +35,11 @@ pub enum Changed {
 impl Gateway {
     /// Lets go of what upstreams keep for a client's session that is over.
     pub fn end_session(&self, session: &Arc<str>, principal: &Principal, agent: Option<AgentId>) {
-        let key = SessionKey { session: Some(session.clone()), principal: principal.identity, agent };
+        let key = SessionKey {
+            session: Some(session.clone()),
+            principal: principal.identity,
+            agent,
+        };
         self.inner.connections.end_session(&key);
     }
 
@@ -44,7 +48,10 @@ impl Gateway {
     pub fn follow(&self, event: &ConnectionEvent) -> bool {
         match &event.kind {
             ConnectionEventKind::ResourceUpdated { uri } => {
-                let what = Changed::Resource { connection: event.id, uri: uri.clone() };
+                let what = Changed::Resource {
+                    connection: event.id,
+                    uri: uri.clone(),
+                };
                 self.notify(event.tenant, what);
                 false
             }

@@ -25,7 +25,10 @@ impl Gateway {
             Today::Other(today) => Some(&today.effective),
             Today::Gone => return self.denied(&revoked(view, call)),
         };
-        let facts = CallFacts { current, ..CallFacts::at(self.now()) };
+        let facts = CallFacts {
+            current,
+            ..CallFacts::at(self.now())
+        };
         match policy::decide_context(&view.effective, call, &facts) {
             Decision::Allow(permit) => {
                 let asked = asked(&request.method);
@@ -37,7 +40,10 @@ impl Gateway {
     }
 
     fn unknown_context(&self, view: &View, request: &ContextRequest) -> ToolReply {
-        let target = Target::Prompt { connection: ConnectionId::from_uuid(uuid::Uuid::nil()), name: request.subject.clone() };
+        let target = Target::Prompt {
+            connection: ConnectionId::from_uuid(uuid::Uuid::nil()),
+            name: request.subject.clone(),
+        };
         let call = context_call(view, request, target);
         self.write_denial(&Decided {
             call: &call,
@@ -67,7 +73,10 @@ fn resolve(view: &View, request: &ContextRequest) -> Option<Target> {
     let subject = &*request.subject;
     let prompt = || {
         let found = view.prompts().iter().find(|p| &*p.exposed == subject)?;
-        Some(Target::Prompt { connection: found.connection, name: found.name.clone() })
+        Some(Target::Prompt {
+            connection: found.connection,
+            name: found.name.clone(),
+        })
     };
     match &*request.method {
         "prompts/get" => prompt(),
@@ -92,14 +101,28 @@ fn of_prompt(params: &RawValue) -> bool {
 }
 
 fn resource(view: &View, uri: &str) -> Option<Target> {
-    let target = |connection| Some(Target::Resource { connection, uri: Arc::from(uri) });
+    let target = |connection| {
+        Some(Target::Resource {
+            connection,
+            uri: Arc::from(uri),
+        })
+    };
     if let Some(listed) = view.resources().iter().find(|r| &*r.exposed == uri) {
         return target(listed.connection);
     }
-    if let Some(template) = view.templates().iter().find(|t| &*t.exposed == uri || template_fits(&t.exposed, uri)) {
+    if let Some(template) = view
+        .templates()
+        .iter()
+        .find(|t| &*t.exposed == uri || template_fits(&t.exposed, uri))
+    {
         return target(template.connection);
     }
-    let mut readable = view.snapshot().contexts.iter().filter(|c| c.resources).map(|c| c.connection);
+    let mut readable = view
+        .snapshot()
+        .contexts
+        .iter()
+        .filter(|c| c.resources)
+        .map(|c| c.connection);
     match (readable.next(), readable.next()) {
         (Some(only), None) => target(only),
         _ => None,
@@ -114,8 +137,12 @@ fn template_fits(template: &str, uri: &str) -> bool {
         literals.push(before);
         rest = after.split_once('}').map_or("", |(_, tail)| tail);
     }
-    let (Some(first), last) = (literals.first().copied(), rest) else { return template == uri };
-    let Some(mut middle) = uri.strip_prefix(first).and_then(|u| u.strip_suffix(last)) else { return false };
+    let (Some(first), last) = (literals.first().copied(), rest) else {
+        return template == uri;
+    };
+    let Some(mut middle) = uri.strip_prefix(first).and_then(|u| u.strip_suffix(last)) else {
+        return false;
+    };
     for literal in literals.into_iter().skip(1).filter(|l| !l.is_empty()) {
         match middle.split_once(literal) {
             Some((_, tail)) => middle = tail,

@@ -45,7 +45,9 @@ impl Gateway {
         arguments: Option<Arguments>,
     ) -> Result<Explained, Failure> {
         let asked = Asked::Name(name);
-        let Some(arguments) = arguments else { return Ok(told(policy::explain(&view.effective, asked, None))) };
+        let Some(arguments) = arguments else {
+            return Ok(told(policy::explain(&view.effective, asked, None)));
+        };
         let snapshot = view.snapshot();
         let (tool, definition) = match (snapshot.by_name(name), snapshot.why_absent(name)) {
             (Some(tool), _) => (tool.tool.clone(), tool.definition),
@@ -65,8 +67,15 @@ impl Gateway {
         };
         let approval = self.answered(&call).await?;
         let fact = approval.as_ref().and_then(ApprovalFact::of);
-        let facts = CallFacts { approval: fact.as_ref(), ..CallFacts::at(self.now()) };
-        Ok(told(policy::explain(&view.effective, asked, Some((&call, &facts)))))
+        let facts = CallFacts {
+            approval: fact.as_ref(),
+            ..CallFacts::at(self.now())
+        };
+        Ok(told(policy::explain(
+            &view.effective,
+            asked,
+            Some((&call, &facts)),
+        )))
     }
 }
 

@@ -16,8 +16,8 @@ use tokio_util::task::TaskTracker;
 
 use crate::capability::Registry;
 use crate::facts::Workspace;
-use crate::view::{View, ViewKey, compose};
 use crate::ports::Ports;
+use crate::view::{View, ViewKey, compose};
 use crate::{Change, Changed, Failure, FailureKind};
 
 /// What the kernel is made of.
@@ -99,7 +99,9 @@ impl Gateway {
             asking: Mutex::new(()),
             changes: broadcast::channel(NOTICES).0,
         };
-        let gateway = Self { inner: Arc::new(inner) };
+        let gateway = Self {
+            inner: Arc::new(inner),
+        };
         for tenant in gateway.inner.store.tenants().await? {
             gateway.refresh(tenant).await?;
         }
@@ -141,7 +143,12 @@ impl Gateway {
     /// # Errors
     /// When there is no such workspace.
     pub fn workspace(&self, tenant: Tenant) -> Result<Arc<Workspace>, Failure> {
-        self.inner.workspaces.load().get(&tenant).cloned().ok_or_else(|| Failure::not_found("workspace"))
+        self.inner
+            .workspaces
+            .load()
+            .get(&tenant)
+            .cloned()
+            .ok_or_else(|| Failure::not_found("workspace"))
     }
 
     /// The view a key asks for, composed anew where the facts have changed.
@@ -194,7 +201,10 @@ impl Gateway {
     pub async fn set_rules(&self, tenant: Tenant, rules: RuleSet) -> Result<(), StoreError> {
         let mut all = HashMap::clone(&self.inner.rules.load());
         all.insert(tenant, rules);
-        self.inner.store.raise_epoch(tenant, &store::Change::by_system("rules.load")).await?;
+        self.inner
+            .store
+            .raise_epoch(tenant, &store::Change::by_system("rules.load"))
+            .await?;
         self.inner.rules.store(Arc::new(all));
         self.refresh(tenant).await
     }
@@ -207,8 +217,14 @@ impl Gateway {
     /// Waits for calls that outlive their callers, at most until the deadline.
     pub async fn drain(&self, deadline: Duration) {
         self.inner.tasks.close();
-        if tokio::time::timeout(deadline, self.inner.tasks.wait()).await.is_err() {
-            tracing::warn!(left = self.inner.tasks.len(), "stopping with calls under way; they will be shown as unknown");
+        if tokio::time::timeout(deadline, self.inner.tasks.wait())
+            .await
+            .is_err()
+        {
+            tracing::warn!(
+                left = self.inner.tasks.len(),
+                "stopping with calls under way; they will be shown as unknown"
+            );
         }
     }
 }
@@ -226,7 +242,9 @@ impl From<StoreError> for Failure {
             StoreError::NotPending { .. } => Self::new(FailureKind::Conflict, "approval.closed", detail),
             StoreError::BadCursor => Self::new(FailureKind::Invalid, "input.bad_cursor", detail).at("cursor"),
             StoreError::TooLarge { .. } => Self::new(FailureKind::Invalid, "input.too_large", detail),
-            StoreError::Unavailable { .. } => Self::new(FailureKind::Unavailable, "record.unavailable", detail),
+            StoreError::Unavailable { .. } => {
+                Self::new(FailureKind::Unavailable, "record.unavailable", detail)
+            }
             other => Self::internal("the store failed", other),
         }
     }

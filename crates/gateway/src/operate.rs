@@ -2,8 +2,8 @@
 
 use connections::schema::Violation;
 use domain::{
-    Arguments, Call, CallId, Channel, Digest, Effect, Outcome, OutcomeCode, Principal, Status, Surface, Target,
-    ToolRef,
+    Arguments, Call, CallId, Channel, Digest, Effect, Outcome, OutcomeCode, Principal, Status, Surface,
+    Target, ToolRef,
 };
 use policy::{Access, CapabilityFact, Decision, OperatorFacts, Permit};
 use serde_json::Value;
@@ -50,8 +50,19 @@ impl Gateway {
     /// # Errors
     /// Whatever the caller can act on; see [`Failure`].
     pub async fn operate(&self, operation: Operation) -> Result<Reply, Failure> {
-        let unknown = || Failure::new(FailureKind::NotFound, "operation.not_found", "there is no such operation here");
-        let capability = self.inner.registry.get(&operation.id).ok_or_else(unknown)?.clone();
+        let unknown = || {
+            Failure::new(
+                FailureKind::NotFound,
+                "operation.not_found",
+                "there is no such operation here",
+            )
+        };
+        let capability = self
+            .inner
+            .registry
+            .get(&operation.id)
+            .ok_or_else(unknown)?
+            .clone();
         if !capability.declaration.on(operation.surface) {
             return Err(unknown());
         }
@@ -64,13 +75,19 @@ impl Gateway {
                 let gateway = self.clone();
                 let act = async move { gateway.operate_checked(&capability, operation).await };
                 let done = self.inner.tasks.spawn(act).await;
-                done.unwrap_or_else(|error| Err(Failure::internal("an operation ended in a fault of ours", error)))
+                done.unwrap_or_else(|error| {
+                    Err(Failure::internal("an operation ended in a fault of ours", error))
+                })
             }
         }
     }
 
     async fn operate_checked(&self, capability: &Capability, operation: Operation) -> Result<Reply, Failure> {
-        let Some(key) = operation.idempotency_key.clone().filter(|_| capability.declaration.idempotent) else {
+        let Some(key) = operation
+            .idempotency_key
+            .clone()
+            .filter(|_| capability.declaration.idempotent)
+        else {
             return self.operate_once(capability, operation).await;
         };
         let request = IdempotentRequest {
@@ -94,22 +111,40 @@ impl Gateway {
             Idempotency::Fresh => {}
             Idempotency::Replay { status, body } => {
                 let body = (!body.is_empty()).then(|| serde_json::from_slice(&body).unwrap_or(Value::Null));
-                return Ok(Reply { status, body, replayed: true });
+                return Ok(Reply {
+                    status,
+                    body,
+                    replayed: true,
+                });
             }
             Idempotency::Conflict => {
                 let detail = "this Idempotency-Key was used with another request; choose a new key";
-                return Err(Failure::new(FailureKind::Conflict, "idempotency.conflict", detail));
+                return Err(Failure::new(
+                    FailureKind::Conflict,
+                    "idempotency.conflict",
+                    detail,
+                ));
             }
             Idempotency::InProgress => {
                 let detail = "a request with this Idempotency-Key is under way; try again shortly";
-                return Err(Failure::new(FailureKind::Conflict, "idempotency.in_progress", detail));
+                return Err(Failure::new(
+                    FailureKind::Conflict,
+                    "idempotency.in_progress",
+                    detail,
+                ));
             }
         }
         let answer = self.operate_once(capability, operation).await;
         let kept = match &answer {
             Ok(reply) => {
-                let body = reply.body.as_ref().map(|body| body.to_string().into_bytes()).unwrap_or_default();
-                store.complete_idempotent(tenant, request, reply.status, &body).await
+                let body = reply
+                    .body
+                    .as_ref()
+                    .map(|body| body.to_string().into_bytes())
+                    .unwrap_or_default();
+                store
+                    .complete_idempotent(tenant, request, reply.status, &body)
+                    .await
             }
             Err(_) => store.abandon_idempotent(tenant, request).await,
         };
@@ -122,7 +157,12 @@ impl Gateway {
 
     async fn operate_once(&self, capability: &Capability, operation: Operation) -> Result<Reply, Failure> {
         let declaration = capability.declaration;
-        let Operation { principal, surface, input, .. } = operation;
+        let Operation {
+            principal,
+            surface,
+            input,
+            ..
+        } = operation;
         let tenant = principal.tenant;
         let call = self.operator_call(&declaration, principal, surface, &input)?;
         let permit = self.clear_operator(&declaration, surface, call).await?;
@@ -147,7 +187,11 @@ impl Gateway {
         }
         let output = answer?;
         let body = capability.output.is_some().then_some(output);
-        Ok(Reply { status: declaration.success, body, replayed: false })
+        Ok(Reply {
+            status: declaration.success,
+            body,
+            replayed: false,
+        })
     }
 
     fn operator_call(
@@ -191,7 +235,9 @@ impl Gateway {
             };
             let permit = match policy::decide_operator(call, &facts) {
                 Decision::Allow(permit) => permit,
-                Decision::Ask(ask) => return Err(self.forbid(&Decided::asked(&ask, domain::ApprovalId::generate()))),
+                Decision::Ask(ask) => {
+                    return Err(self.forbid(&Decided::asked(&ask, domain::ApprovalId::generate())));
+                }
                 Decision::Deny(denial) => return Err(self.forbid(&Decided::denied(&denial))),
             };
             let entry = Decided::allowed(&permit).entry(self.now(), Some(surface));
@@ -199,7 +245,12 @@ impl Gateway {
                 self.inner.store.record(tenant, entry)?.written().await?;
                 return Ok(permit);
             }
-            match self.inner.store.begin_intent(tenant, entry, permit.epoch(), None).await {
+            match self
+                .inner
+                .store
+                .begin_intent(tenant, entry, permit.epoch(), None)
+                .await
+            {
                 Ok(_intent) => return Ok(permit),
                 Err(IntentError::EpochMoved { .. } | IntentError::ApprovalGone) => {
                     self.refresh(tenant).await?;
@@ -223,7 +274,9 @@ impl Gateway {
 
     /// Checks input against a capability's schema.
     pub(crate) fn check_capability(&self, id: &str, input: &Value) -> Result<(), Vec<Violation>> {
-        let Some(capability) = self.inner.registry.get(id) else { return Err(vec![unusable("there is no such capability".to_owned())]) };
+        let Some(capability) = self.inner.registry.get(id) else {
+            return Err(vec![unusable("there is no such capability".to_owned())]);
+        };
         match capability.validator(&self.inner.schemas) {
             Ok(validator) => validator.check(input),
             Err(problem) => Err(vec![unusable(problem.to_string())]),
@@ -233,7 +286,12 @@ impl Gateway {
 
 /// A violation that is not the value's fault: nothing can be checked, so nothing is sent.
 pub(crate) fn unusable(constraint: String) -> Violation {
-    Violation { instance: String::new(), schema: String::new(), keyword: "schema".to_owned(), constraint }
+    Violation {
+        instance: String::new(),
+        schema: String::new(),
+        keyword: "schema".to_owned(),
+        constraint,
+    }
 }
 
 fn capability_fact(declaration: &Declaration) -> CapabilityFact<'_> {
@@ -250,7 +308,11 @@ fn capability_fact(declaration: &Declaration) -> CapabilityFact<'_> {
 }
 
 fn invalid(violations: &[Violation]) -> Failure {
-    let detail = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    let detail = violations
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("; ");
     let failure = Failure::new(FailureKind::Invalid, "input.invalid", detail);
     match violations.first().map(|v| v.instance.trim_start_matches('/')) {
         Some(field) if !field.is_empty() => failure.at(field.replace('/', ".")),
@@ -264,7 +326,11 @@ fn checked_key(key: String) -> Result<String, Failure> {
         return Ok(key);
     }
     let detail = "an Idempotency-Key has 1 to 255 printable ASCII characters";
-    Err(Failure::new(FailureKind::Malformed, "idempotency.bad_key", detail))
+    Err(Failure::new(
+        FailureKind::Malformed,
+        "idempotency.bad_key",
+        detail,
+    ))
 }
 
 const fn failure_code(kind: FailureKind) -> OutcomeCode {
@@ -279,4 +345,3 @@ const fn failure_code(kind: FailureKind) -> OutcomeCode {
         FailureKind::Internal => OutcomeCode::Internal,
     }
 }
-

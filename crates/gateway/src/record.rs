@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use domain::{
-    Actor, ApprovalId, Call, CallId, Digest, Effect, Entry, Epoch, Fact, Outcome, OutcomeCode, Reason, Risk, Status,
-    Surface, Tenant, Timestamp,
+    Actor, ApprovalId, Call, CallId, Digest, Effect, Entry, Epoch, Fact, Outcome, OutcomeCode, Reason, Risk,
+    Status, Surface, Tenant, Timestamp,
 };
 use policy::{Ask, Denial, Permit};
 
@@ -99,7 +99,16 @@ pub(crate) fn ended(
     (outcome, result): (Outcome, Option<Digest>),
 ) -> Entry {
     let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-    Entry { call, actor, at, fact: Fact::Ended { outcome, duration_us, result } }
+    Entry {
+        call,
+        actor,
+        at,
+        fact: Fact::Ended {
+            outcome,
+            duration_us,
+            result,
+        },
+    }
 }
 
 /// Writes the end of a call once: when it is known, or when the call is dropped before. One that only reads was then cancelled;
@@ -130,7 +139,13 @@ impl End {
     pub(crate) fn write(&mut self, outcome: Outcome, result: Option<Digest>) {
         self.written = true;
         let now = self.gateway.now();
-        let entry = ended(self.call, self.actor.clone(), now, self.started.elapsed(), (outcome, result));
+        let entry = ended(
+            self.call,
+            self.actor.clone(),
+            now,
+            self.started.elapsed(),
+            (outcome, result),
+        );
         if let Err(error) = self.gateway.inner.store.record(self.tenant, entry) {
             // The act has taken place: its answer stands. Without its end the call is shown as unknown.
             tracing::error!(%error, call = %self.call, "the end of a call could not be recorded");

@@ -28,7 +28,10 @@ impl Gateway {
         requests: Vec<ToolRequest>,
         rejections: &mut Rejections,
     ) -> Vec<ToolReply> {
-        let mut prepared: Vec<Prepared> = requests.into_iter().map(|request| self.prepare(view, request)).collect();
+        let mut prepared: Vec<Prepared> = requests
+            .into_iter()
+            .map(|request| self.prepare(view, request))
+            .collect();
         skip_after_invalid(&mut prepared);
         let mut replies = Vec::with_capacity(prepared.len());
         let mut rejected_tools: HashSet<Arc<str>> = HashSet::new();
@@ -49,7 +52,10 @@ impl Gateway {
                     call.skip(OutcomeCode::SkippedAfterFailure);
                 }
             }
-            let keys: Vec<_> = wave.iter().map(|call| (call.name().clone(), call.key())).collect();
+            let keys: Vec<_> = wave
+                .iter()
+                .map(|call| (call.name().clone(), call.key()))
+                .collect();
             let answers = join_all(wave.into_iter().map(|call| self.conclude(view, call))).await;
             for ((name, key), answer) in keys.into_iter().zip(&answers) {
                 if answer.outcome.code == Some(OutcomeCode::ArgumentsRejected) {
@@ -81,7 +87,9 @@ pub(crate) const fn skipped_text(code: OutcomeCode) -> &'static str {
         OutcomeCode::RepeatedRejection => {
             "not sent: the server rejected exactly this request before; change the arguments"
         }
-        _ => "not sent: an earlier call to this tool in the same response failed; correct one call first, then go on",
+        _ => {
+            "not sent: an earlier call to this tool in the same response failed; correct one call first, then go on"
+        }
     }
 }
 

@@ -44,7 +44,10 @@ impl KeyText {
         if bytes.len() != SECRET_BYTES {
             return Err(KeyTextError);
         }
-        Ok(Self { id: KeyId::from_uuid(id), hash: Sha256::digest(text.as_bytes()).into() })
+        Ok(Self {
+            id: KeyId::from_uuid(id),
+            hash: Sha256::digest(text.as_bytes()).into(),
+        })
     }
 
     /// Makes the text of a new key.
@@ -54,7 +57,11 @@ impl KeyText {
     pub fn generate(kind: &str, id: KeyId) -> Result<Secret, getrandom::Error> {
         let mut secret = [0; SECRET_BYTES];
         getrandom::fill(&mut secret)?;
-        Ok(Secret::new(format!("sb_{kind}_{}_{}", id.uuid().simple(), URL_SAFE_NO_PAD.encode(secret))))
+        Ok(Secret::new(format!(
+            "sb_{kind}_{}_{}",
+            id.uuid().simple(),
+            URL_SAFE_NO_PAD.encode(secret)
+        )))
     }
 }
 
@@ -71,14 +78,26 @@ mod tests {
         let read = KeyText::parse(text.expose()).unwrap();
         assert_eq!(read.id, id);
         let other = text.expose().replacen("admin", "agent", 1);
-        assert_ne!(KeyText::parse(&other).unwrap().hash, read.hash, "the kind is part of what is hashed");
+        assert_ne!(
+            KeyText::parse(&other).unwrap().hash,
+            read.hash,
+            "the kind is part of what is hashed"
+        );
     }
 
     #[test]
     fn other_text_is_refused() {
         let id = KeyId::generate().uuid().simple().to_string();
         let short = format!("sb_admin_{id}_AAAA");
-        for text in ["", "sb_admin", "sb_root_x_y", "Bearer", &short, &"x".repeat(300), "sb_admin_nouuid_AAAA"] {
+        for text in [
+            "",
+            "sb_admin",
+            "sb_root_x_y",
+            "Bearer",
+            &short,
+            &"x".repeat(300),
+            "sb_admin_nouuid_AAAA",
+        ] {
             assert!(KeyText::parse(text).is_err(), "{text:?}");
         }
     }

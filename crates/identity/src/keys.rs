@@ -54,7 +54,12 @@ pub fn new_key(kind: KeyKind, name: &str, now: Timestamp) -> Result<CreatedKey, 
 ///
 /// # Errors
 /// When the text is not a key's.
-pub fn given_key(kind: KeyKind, name: &str, now: Timestamp, secret: Secret) -> Result<CreatedKey, IdentityError> {
+pub fn given_key(
+    kind: KeyKind,
+    name: &str,
+    now: Timestamp,
+    secret: Secret,
+) -> Result<CreatedKey, IdentityError> {
     let text = KeyText::parse(secret.expose())?;
     let record = KeyRecord {
         id: text.id,
@@ -91,8 +96,15 @@ impl Keys {
     /// # Errors
     /// When the store cannot be read.
     pub async fn load(store: Store, clock: Clock) -> Result<Self, StoreError> {
-        let inner = Inner { store, clock, valid: ArcSwap::default(), used: Mutex::default() };
-        let keys = Self { inner: Arc::new(inner) };
+        let inner = Inner {
+            store,
+            clock,
+            valid: ArcSwap::default(),
+            used: Mutex::default(),
+        };
+        let keys = Self {
+            inner: Arc::new(inner),
+        };
         keys.refresh().await?;
         Ok(keys)
     }
@@ -106,8 +118,17 @@ impl Keys {
         let valid = records
             .into_iter()
             .map(|(tenant, record)| {
-                let identity = Identity::Key { id: record.id, kind: record.kind };
-                (record.id, Valid { principal: Principal { tenant, identity }, hash: record.secret_hash })
+                let identity = Identity::Key {
+                    id: record.id,
+                    kind: record.kind,
+                };
+                (
+                    record.id,
+                    Valid {
+                        principal: Principal { tenant, identity },
+                        hash: record.secret_hash,
+                    },
+                )
             })
             .collect();
         self.inner.valid.store(Arc::new(valid));
@@ -137,7 +158,11 @@ impl Keys {
             let mut used = self.inner.used.lock().unwrap_or_else(PoisonError::into_inner);
             used.drain().map(|(id, (tenant, at))| (tenant, id, at)).collect()
         };
-        if used.is_empty() { Ok(()) } else { self.inner.store.touch_keys(&used).await }
+        if used.is_empty() {
+            Ok(())
+        } else {
+            self.inner.store.touch_keys(&used).await
+        }
     }
 
     fn note_use(&self, id: KeyId, tenant: Tenant) {

@@ -23,7 +23,9 @@ impl FromRequestParts<AppState> for Caller {
 
 /// Checks the credential and the key's rate.
 pub(crate) fn authenticate(state: &AppState, headers: &HeaderMap) -> Result<Principal, Failure> {
-    let principal = credential(headers)?.and_then(|text| state.keys.check(text)).ok_or_else(unauthenticated)?;
+    let principal = credential(headers)?
+        .and_then(|text| state.keys.check(text))
+        .ok_or_else(unauthenticated)?;
     if let Identity::Key { id, .. } = principal.identity {
         admit(state, id)?;
     }
@@ -61,7 +63,11 @@ fn one<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Failur
     let first = values.next();
     if values.next().is_some() {
         let detail = format!("the header {name} is given more than once");
-        return Err(Failure::new(FailureKind::Malformed, "auth.two_credentials", detail));
+        return Err(Failure::new(
+            FailureKind::Malformed,
+            "auth.two_credentials",
+            detail,
+        ));
     }
     Ok(first.and_then(|value| value.to_str().ok()))
 }

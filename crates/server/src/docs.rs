@@ -9,7 +9,11 @@ use crate::state::AppState;
 
 /// The OpenAPI document.
 pub(crate) async fn openapi(State(state): State<AppState>) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], (*state.openapi).clone()).into_response()
+    (
+        [(header::CONTENT_TYPE, "application/json")],
+        (*state.openapi).clone(),
+    )
+        .into_response()
 }
 
 /// A page that shows it.

@@ -22,9 +22,22 @@ pub(crate) struct Guard {
 impl Guard {
     pub(crate) fn new(options: &Options) -> Self {
         let public = Url::parse(&options.public_url).ok();
-        let mut hosts: HashSet<String> = options.allowed_hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
-        hosts.extend(public.as_ref().and_then(|url| url.host_str()).map(str::to_ascii_lowercase));
-        let mut origins: HashSet<String> = options.allowed_origins.iter().map(|o| o.trim_end_matches('/').to_ascii_lowercase()).collect();
+        let mut hosts: HashSet<String> = options
+            .allowed_hosts
+            .iter()
+            .map(|host| host.to_ascii_lowercase())
+            .collect();
+        hosts.extend(
+            public
+                .as_ref()
+                .and_then(|url| url.host_str())
+                .map(str::to_ascii_lowercase),
+        );
+        let mut origins: HashSet<String> = options
+            .allowed_origins
+            .iter()
+            .map(|o| o.trim_end_matches('/').to_ascii_lowercase())
+            .collect();
         origins.extend(public.map(|url| url.origin().ascii_serialization()));
         Self { hosts, origins }
     }
@@ -55,15 +68,27 @@ impl Guard {
 
     fn check(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Failure> {
         let named = headers.get(header::HOST).and_then(|value| value.to_str().ok());
-        let authority = named.or_else(|| uri.authority().map(http::uri::Authority::as_str)).unwrap_or_default();
+        let authority = named
+            .or_else(|| uri.authority().map(http::uri::Authority::as_str))
+            .unwrap_or_default();
         if headers.get_all(header::HOST).iter().nth(1).is_some() || !self.allows_host(authority) {
-            let detail = "the Host header names a host this server does not answer to; add it to server.allowed_hosts";
-            return Err(Failure::new(FailureKind::Forbidden, "request.host_refused", detail));
+            let detail =
+                "the Host header names a host this server does not answer to; add it to server.allowed_hosts";
+            return Err(Failure::new(
+                FailureKind::Forbidden,
+                "request.host_refused",
+                detail,
+            ));
         }
         for origin in headers.get_all(header::ORIGIN) {
             if !origin.to_str().is_ok_and(|origin| self.allows_origin(origin)) {
-                let detail = "web pages of this origin may not call this server; add it to server.allowed_origins";
-                return Err(Failure::new(FailureKind::Forbidden, "request.origin_refused", detail));
+                let detail =
+                    "web pages of this origin may not call this server; add it to server.allowed_origins";
+                return Err(Failure::new(
+                    FailureKind::Forbidden,
+                    "request.origin_refused",
+                    detail,
+                ));
             }
         }
         Ok(())

@@ -16,12 +16,21 @@ pub(crate) async fn ready(State(state): State<AppState>) -> Response {
     if state.gateway.healthy().await {
         (StatusCode::OK, "ready").into_response()
     } else {
-        (StatusCode::SERVICE_UNAVAILABLE, [(header::CONTENT_TYPE, "text/plain")], "the record cannot be written").into_response()
+        (
+            StatusCode::SERVICE_UNAVAILABLE,
+            [(header::CONTENT_TYPE, "text/plain")],
+            "the record cannot be written",
+        )
+            .into_response()
     }
 }
 
 /// Counters in the Prometheus text format.
 pub(crate) async fn metrics(State(state): State<AppState>) -> Response {
     let text = state.metrics.text();
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
+    (
+        [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")],
+        text,
+    )
+        .into_response()
 }

@@ -17,12 +17,16 @@ impl Limits {
     pub(crate) fn new(per_second: u32, burst: u32) -> Self {
         let per_second = NonZeroU32::new(per_second).unwrap_or(NonZeroU32::MIN);
         let burst = NonZeroU32::new(burst).unwrap_or(per_second);
-        Self { per_key: RateLimiter::dashmap(Quota::per_second(per_second).allow_burst(burst)) }
+        Self {
+            per_key: RateLimiter::dashmap(Quota::per_second(per_second).allow_burst(burst)),
+        }
     }
 
     /// Lets a request of this key through, or says how long to wait.
     pub(crate) fn admit(&self, key: KeyId) -> Result<(), Duration> {
         let clock = DefaultClock::default();
-        self.per_key.check_key(&key).map_err(|not_until| not_until.wait_time_from(clock.now()))
+        self.per_key
+            .check_key(&key)
+            .map_err(|not_until| not_until.wait_time_from(clock.now()))
     }
 }

@@ -1,6 +1,5 @@
 //! What the server counts about itself.
 
-use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use domain::Status;
@@ -13,13 +12,23 @@ pub(crate) struct Metrics {
     sessions: AtomicU64,
 }
 
-const STATUSES: [Status; 6] =
-    [Status::Succeeded, Status::Failed, Status::Denied, Status::Expired, Status::Unknown, Status::Waiting];
+const STATUSES: [Status; 6] = [
+    Status::Succeeded,
+    Status::Failed,
+    Status::Denied,
+    Status::Expired,
+    Status::Unknown,
+    Status::Waiting,
+];
 
 impl Metrics {
     /// Counts a tool call made through MCP.
     pub(crate) fn call(&self, status: Status) {
-        if let Some(counter) = STATUSES.iter().position(|s| *s == status).and_then(|i| self.calls.get(i)) {
+        if let Some(counter) = STATUSES
+            .iter()
+            .position(|s| *s == status)
+            .and_then(|i| self.calls.get(i))
+        {
             counter.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -36,16 +45,28 @@ impl Metrics {
 
     /// The Prometheus text format.
     pub(crate) fn text(&self) -> String {
-        let mut out = String::from("# HELP switchboard_calls_total Tool calls through MCP, by status.\n# TYPE switchboard_calls_total counter\n");
+        let mut out = String::from(
+            "# HELP switchboard_calls_total Tool calls through MCP, by status.\n# TYPE switchboard_calls_total counter\n",
+        );
         for (status, counter) in STATUSES.iter().zip(&self.calls) {
             let count = counter.load(Ordering::Relaxed);
-            // Writing to a string cannot fail.
-            drop(writeln!(out, "switchboard_calls_total{{status=\"{status}\"}} {count}"));
+            out.push_str(&format!(
+                "switchboard_calls_total{{status=\"{status}\"}} {count}\n"
+            ));
         }
-        let more = [("switchboard_operations_total", "REST operations.", &self.rest), ("switchboard_mcp_sessions_total", "MCP sessions opened.", &self.sessions)];
+        let more = [
+            ("switchboard_operations_total", "REST operations.", &self.rest),
+            (
+                "switchboard_mcp_sessions_total",
+                "MCP sessions opened.",
+                &self.sessions,
+            ),
+        ];
         for (name, help, counter) in more {
             let count = counter.load(Ordering::Relaxed);
-            drop(writeln!(out, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {count}"));
+            out.push_str(&format!(
+                "# HELP {name} {help}\n# TYPE {name} counter\n{name} {count}\n"
+            ));
         }
         out
     }

@@ -17,7 +17,10 @@ pub fn document(registry: &Registry) -> Value {
         let d = capability.declaration;
         let operation = operation(capability, &mut schemas);
         let path = format!("/api/v1{}", d.path);
-        paths.entry(path).or_default().insert(d.method.as_str().to_lowercase(), operation);
+        paths
+            .entry(path)
+            .or_default()
+            .insert(d.method.as_str().to_lowercase(), operation);
     }
     let schemas: BTreeMap<String, Value> = schemas.into_iter().collect();
     json!({
@@ -117,12 +120,18 @@ fn body(d: &Declaration, input: &Value) -> Option<Value> {
         return None;
     }
     let properties = input["properties"].as_object()?;
-    let inside: Map<String, Value> =
-        properties.iter().filter(|(name, _)| !in_path(d, name)).map(|(n, s)| (n.clone(), s.clone())).collect();
+    let inside: Map<String, Value> = properties
+        .iter()
+        .filter(|(name, _)| !in_path(d, name))
+        .map(|(n, s)| (n.clone(), s.clone()))
+        .collect();
     if inside.is_empty() {
         return None;
     }
-    let required: Vec<String> = required(input).into_iter().filter(|name| !in_path(d, name)).collect();
+    let required: Vec<String> = required(input)
+        .into_iter()
+        .filter(|name| !in_path(d, name))
+        .collect();
     let mut schema = json!({ "type": "object", "properties": inside, "additionalProperties": false });
     if let (false, Some(object)) = (required.is_empty(), schema.as_object_mut()) {
         object.insert("required".to_owned(), json!(required));
@@ -135,7 +144,10 @@ fn responses(capability: &Capability, schemas: &mut Map<String, Value>) -> Value
     let mut success = json!({ "description": if d.success == 204 { "Done." } else { d.title } });
     if let (Some(output), Some(object)) = (&capability.output, success.as_object_mut()) {
         let schema = hoisted((**output).clone(), schemas);
-        object.insert("content".to_owned(), json!({ "application/json": { "schema": named(schema, schemas) } }));
+        object.insert(
+            "content".to_owned(),
+            json!({ "application/json": { "schema": named(schema, schemas) } }),
+        );
     }
     let problem = json!({
         "description": "What was wrong, where, and what to do (RFC 9457).",
@@ -177,17 +189,32 @@ fn redirect(value: &mut Value) {
 
 /// A schema with a title goes to the components and is referred to; a page goes there under the name of what it holds.
 fn named(mut schema: Value, schemas: &mut Map<String, Value>) -> Value {
-    let held = schema.pointer("/properties/items/items/$ref").and_then(Value::as_str);
-    let held = held.and_then(|reference| reference.rsplit('/').next()).map(|name| format!("{name}Page"));
+    let held = schema
+        .pointer("/properties/items/items/$ref")
+        .and_then(Value::as_str);
+    let held = held
+        .and_then(|reference| reference.rsplit('/').next())
+        .map(|name| format!("{name}Page"));
     let title = schema.as_object_mut().and_then(|object| object.remove("title"));
-    let Some(title) = held.or_else(|| title.and_then(|t| t.as_str().map(str::to_owned))) else { return schema };
-    debug_assert!(schemas.get(&title).is_none_or(|known| *known == schema), "two schemas are called {title}");
+    let Some(title) = held.or_else(|| title.and_then(|t| t.as_str().map(str::to_owned))) else {
+        return schema;
+    };
+    debug_assert!(
+        schemas.get(&title).is_none_or(|known| *known == schema),
+        "two schemas are called {title}"
+    );
     schemas.insert(title.clone(), schema);
     json!({ "$ref": format!("#/components/schemas/{title}") })
 }
 
 fn required(input: &Value) -> Vec<String> {
-    input["required"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    input["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn in_path(d: &Declaration, name: &str) -> bool {
@@ -215,7 +242,10 @@ mod tests {
     fn refers_to_what_it_holds_and_says_the_same_every_time() {
         let registry = capabilities::registry().unwrap();
         let first = document(&registry);
-        assert_eq!(first.to_string(), document(&capabilities::registry().unwrap()).to_string());
+        assert_eq!(
+            first.to_string(),
+            document(&capabilities::registry().unwrap()).to_string()
+        );
         let mut found = Vec::new();
         references(&first, &mut found);
         assert!(!found.is_empty());
@@ -227,9 +257,15 @@ mod tests {
             for (method, operation) in methods.as_object().unwrap() {
                 let paged = operation["x-switchboard"]["paged"] == true;
                 let answer = operation.pointer("/responses/200/content/application~1json/schema/$ref");
-                let page = answer.and_then(Value::as_str).is_some_and(|name| name.ends_with("Page"));
+                let page = answer
+                    .and_then(Value::as_str)
+                    .is_some_and(|name| name.ends_with("Page"));
                 assert_eq!(paged, page, "{method} {path}");
-                let described = operation["responses"].as_object().unwrap().values().all(|r| r["description"].is_string());
+                let described = operation["responses"]
+                    .as_object()
+                    .unwrap()
+                    .values()
+                    .all(|r| r["description"].is_string());
                 assert!(described, "{method} {path}");
             }
         }

@@ -19,7 +19,10 @@ pub(crate) async fn approval(Path(_id): Path<uuid::Uuid>) -> Response {
 /// Scripts and styles of the pages.
 pub(crate) async fn asset(Path(file): Path<String>) -> Response {
     let (kind, text) = match file.as_str() {
-        "approval.js" => ("text/javascript; charset=utf-8", include_str!("assets/approval.js")),
+        "approval.js" => (
+            "text/javascript; charset=utf-8",
+            include_str!("assets/approval.js"),
+        ),
         "docs.js" => ("text/javascript; charset=utf-8", include_str!("assets/docs.js")),
         "icon.svg" => ("image/svg+xml", include_str!("assets/icon.svg")),
         "page.css" => ("text/css; charset=utf-8", include_str!("assets/page.css")),
@@ -30,7 +33,14 @@ pub(crate) async fn asset(Path(file): Path<String>) -> Response {
 
 /// An HTML page under the strict policy.
 pub(crate) fn html(text: &'static str) -> Response {
-    secured((StatusCode::OK, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], text).into_response())
+    secured(
+        (
+            StatusCode::OK,
+            [(header::CONTENT_TYPE, "text/html; charset=utf-8")],
+            text,
+        )
+            .into_response(),
+    )
 }
 
 fn secured(mut response: Response) -> Response {
@@ -40,7 +50,10 @@ fn secured(mut response: Response) -> Response {
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CACHE_CONTROL, "no-cache"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
     ];
     for (name, value) in set {
         headers.insert(name, HeaderValue::from_static(value));

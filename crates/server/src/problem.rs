@@ -60,7 +60,10 @@ impl IntoResponse for Problem {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, MEDIA_TYPE);
         if status == StatusCode::UNAUTHORIZED {
-            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"switchboard\""));
+            headers.insert(
+                header::WWW_AUTHENTICATE,
+                HeaderValue::from_static("Bearer realm=\"switchboard\""),
+            );
         }
         if let Some(seconds) = self.0.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
@@ -71,23 +74,37 @@ impl IntoResponse for Problem {
 
 /// Nothing is served at this path.
 pub(crate) async fn no_route(request: Request) -> Problem {
-    let detail = format!("nothing is served at {}; /openapi.json lists the operations", request.uri().path());
+    let detail = format!(
+        "nothing is served at {}; /openapi.json lists the operations",
+        request.uri().path()
+    );
     Failure::new(FailureKind::NotFound, "request.no_route", detail).into()
 }
 
 /// The path exists, but not with this method.
 pub(crate) async fn no_method(request: Request) -> Response {
     let detail = format!("{} is not served with {}", request.uri().path(), request.method());
-    let mut response =
-        Problem(Failure::new(FailureKind::Malformed, "request.method_not_allowed", detail)).into_response();
+    let mut response = Problem(Failure::new(
+        FailureKind::Malformed,
+        "request.method_not_allowed",
+        detail,
+    ))
+    .into_response();
     *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
     response
 }
 
 /// A fault of ours. What it was stands in the log.
 pub(crate) fn after_panic(panic: Box<dyn Any + Send + 'static>) -> Response {
-    let said = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-    Problem(Failure::internal("the request met a fault of ours", said.unwrap_or("a panic"))).into_response()
+    let said = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
+    Problem(Failure::internal(
+        "the request met a fault of ours",
+        said.unwrap_or("a panic"),
+    ))
+    .into_response()
 }
 
 /// Puts the request's id, and the response's true status, into a problem document; gives plain errors of layers a document.
@@ -104,7 +121,11 @@ pub(crate) async fn name_request(response: &mut Response, id: &HeaderValue) {
         return;
     }
     let body = std::mem::replace(response.body_mut(), Body::empty());
-    let mut document = match to_bytes(body, MAX_BYTES).await.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
+    let mut document = match to_bytes(body, MAX_BYTES)
+        .await
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+    {
         Some(document) if is_problem => document,
         _ => plain(status),
     };
@@ -122,9 +143,15 @@ fn plain(status: StatusCode) -> api::problem::Problem {
     let (code, detail) = match status {
         StatusCode::PAYLOAD_TOO_LARGE => ("request.too_large", "the body is larger than this server takes"),
         StatusCode::UNSUPPORTED_MEDIA_TYPE => ("request.media_type", "the body must be application/json"),
-        StatusCode::NOT_ACCEPTABLE => ("request.not_acceptable", "nothing this request accepts can be answered"),
+        StatusCode::NOT_ACCEPTABLE => (
+            "request.not_acceptable",
+            "nothing this request accepts can be answered",
+        ),
         _ if status.is_client_error() => ("request.refused", "the request cannot be served as it is"),
-        _ => ("server.internal", "the request met a fault of ours; the server's log has the cause"),
+        _ => (
+            "server.internal",
+            "the request met a fault of ours; the server's log has the cause",
+        ),
     };
     api::problem::Problem {
         kind: format!("urn:switchboard:problem:{code}"),

@@ -12,7 +12,11 @@ const MAX: usize = 128;
 
 /// Takes the client's id where it is harmless, else makes one; the response carries it.
 pub(crate) async fn tag(request: Request, next: Next) -> Response {
-    let given = request.headers().get(NAME).filter(|value| harmless(value.as_bytes())).cloned();
+    let given = request
+        .headers()
+        .get(NAME)
+        .filter(|value| harmless(value.as_bytes()))
+        .cloned();
     let id = given.unwrap_or_else(fresh);
     let mut response = next.run(request).await;
     crate::problem::name_request(&mut response, &id).await;
@@ -21,7 +25,10 @@ pub(crate) async fn tag(request: Request, next: Next) -> Response {
 }
 
 fn harmless(value: &[u8]) -> bool {
-    (1..=MAX).contains(&value.len()) && value.iter().all(|b| b.is_ascii_alphanumeric() || b"-_.:/".contains(b))
+    (1..=MAX).contains(&value.len())
+        && value
+            .iter()
+            .all(|b| b.is_ascii_alphanumeric() || b"-_.:/".contains(b))
 }
 
 fn fresh() -> HeaderValue {

@@ -21,9 +21,13 @@ const REPLAYED: &str = "idempotent-replayed";
 
 /// The routes under `/api/v1`.
 pub(crate) fn router(state: &AppState) -> Router<AppState> {
-    state.gateway.registry().on(Surface::Api).fold(Router::new(), |router, capability| {
-        router.route(capability.declaration.path, route(capability))
-    })
+    state
+        .gateway
+        .registry()
+        .on(Surface::Api)
+        .fold(Router::new(), |router, capability| {
+            router.route(capability.declaration.path, route(capability))
+        })
 }
 
 fn route(capability: &Capability) -> MethodRouter<AppState> {
@@ -66,14 +70,21 @@ fn answer(reply: gateway::Reply) -> Result<Response, Problem> {
         None => status.into_response(),
     };
     if reply.replayed {
-        response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+        response
+            .headers_mut()
+            .insert(REPLAYED, HeaderValue::from_static("true"));
     }
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
 }
 
 /// The flat input: path parameters, and the query or the body.
-#[expect(clippy::too_many_arguments, reason = "the parts of one request, each read once")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the parts of one request, each read once"
+)]
 fn input(
     declaration: &Declaration,
     schema: &Value,
@@ -99,7 +110,9 @@ fn input(
         let value = Value::String(value.to_owned());
         if input.get(name).is_some_and(|given| *given != value) {
             let detail = format!("{name} differs between path and input; give it in the path only");
-            return Err(Failure::new(FailureKind::Invalid, "input.contradiction", detail).at(name).into());
+            return Err(Failure::new(FailureKind::Invalid, "input.contradiction", detail)
+                .at(name)
+                .into());
         }
         input.insert(name.to_owned(), value);
     }
@@ -111,17 +124,33 @@ fn from_body(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Pro
         return Ok(Map::new());
     }
     let json = text(headers, header::CONTENT_TYPE.as_str())?.is_some_and(|kind| {
-        let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let essence = kind
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase();
         essence == "application/json" || essence.ends_with("+json")
     });
     if !json {
-        return Err(malformed("request.media_type", "send the body as application/json"));
+        return Err(malformed(
+            "request.media_type",
+            "send the body as application/json",
+        ));
     }
     match serde_json::from_slice(body) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(malformed("request.not_an_object", "the body must be a JSON object")),
+        Ok(_) => Err(malformed(
+            "request.not_an_object",
+            "the body must be a JSON object",
+        )),
         Err(error) => {
-            let place = format!("the body is not JSON: {:?} error at line {}, column {}", error.classify(), error.line(), error.column());
+            let place = format!(
+                "the body is not JSON: {:?} error at line {}, column {}",
+                error.classify(),
+                error.line(),
+                error.column()
+            );
             Err(malformed("request.bad_json", place))
         }
     }
@@ -132,14 +161,26 @@ fn from_query(schema: &Value, query: &str) -> Result<Map<String, Value>, Problem
     let mut input = Map::new();
     for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
         let Some(property) = schema["properties"].get(&*name) else {
-            let detail = format!("{:?} is not a parameter of this operation", name.chars().take(64).collect::<String>());
+            let detail = format!(
+                "{:?} is not a parameter of this operation",
+                name.chars().take(64).collect::<String>()
+            );
             return Err(Failure::new(FailureKind::Invalid, "input.unknown_parameter", detail).into());
         };
         let typed = typed(property, &value).ok_or_else(|| {
-            Failure::new(FailureKind::Invalid, "input.invalid", format!("{name} has the wrong type")).at(&*name)
+            Failure::new(
+                FailureKind::Invalid,
+                "input.invalid",
+                format!("{name} has the wrong type"),
+            )
+            .at(&*name)
         })?;
         if input.insert(name.to_string(), typed).is_some() {
-            let failure = Failure::new(FailureKind::Invalid, "input.repeated_parameter", format!("{name} is given twice"));
+            let failure = Failure::new(
+                FailureKind::Invalid,
+                "input.repeated_parameter",
+                format!("{name} is given twice"),
+            );
             return Err(failure.at(&*name).into());
         }
     }
@@ -165,7 +206,10 @@ fn text(headers: &HeaderMap, name: &str) -> Result<Option<String>, Problem> {
     match headers.get(name).map(HeaderValue::to_str) {
         None => Ok(None),
         Some(Ok(text)) => Ok(Some(text.to_owned())),
-        Some(Err(_)) => Err(malformed("request.bad_header", format!("the header {name} must be visible ASCII"))),
+        Some(Err(_)) => Err(malformed(
+            "request.bad_header",
+            format!("the header {name} must be visible ASCII"),
+        )),
     }
 }
 

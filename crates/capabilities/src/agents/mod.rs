@@ -86,7 +86,10 @@ async fn show(context: Context, query: AgentQuery) -> Result<Agent, Failure> {
 }
 
 async fn list(context: Context, query: PageQuery) -> Result<Page<Agent>, Failure> {
-    let page = context.store().list_agents(context.tenant(), &paging::request(query.cursor, query.limit)).await?;
+    let page = context
+        .store()
+        .list_agents(context.tenant(), &paging::request(query.cursor, query.limit))
+        .await?;
     Ok(paging::page(page, shown))
 }
 
@@ -101,7 +104,12 @@ async fn create(context: Context, input: CreateAgent) -> Result<Agent, Failure> 
         created_at: context.now,
     };
     let change = find::change(&context, CREATE.id);
-    Ok(shown(context.store().create_agent(context.tenant(), &change, agent).await?))
+    Ok(shown(
+        context
+            .store()
+            .create_agent(context.tenant(), &change, agent)
+            .await?,
+    ))
 }
 
 async fn update(context: Context, input: UpdateAgent) -> Result<Agent, Failure> {
@@ -114,12 +122,20 @@ async fn update(context: Context, input: UpdateAgent) -> Result<Agent, Failure> 
         agent.enabled = enabled;
     }
     let change = find::change(&context, UPDATE.id);
-    Ok(shown(context.store().update_agent(context.tenant(), &change, agent).await?))
+    Ok(shown(
+        context
+            .store()
+            .update_agent(context.tenant(), &change, agent)
+            .await?,
+    ))
 }
 
 async fn remove(context: Context, query: AgentQuery) -> Result<(), Failure> {
     let agent = find::agent(&context, &query.agent)?;
-    context.store().remove_agent(context.tenant(), &find::change(&context, REMOVE.id), agent.id).await?;
+    context
+        .store()
+        .remove_agent(context.tenant(), &find::change(&context, REMOVE.id), agent.id)
+        .await?;
     context.gateway.keys_changed().await?;
     Ok(())
 }

@@ -52,21 +52,40 @@ const RESOLVE: Declaration = Declaration {
 };
 
 pub(crate) fn capabilities() -> Vec<Capability> {
-    vec![Capability::new(LIST, list), Capability::new(SHOW, show), Capability::new(RESOLVE, resolve)]
+    vec![
+        Capability::new(LIST, list),
+        Capability::new(SHOW, show),
+        Capability::new(RESOLVE, resolve),
+    ]
 }
 
 async fn list(context: Context, query: ListApprovals) -> Result<Page<Approval>, Failure> {
-    let agent = query.agent.as_deref().map(|named| find::agent(&context, named)).transpose()?;
-    let state = query.state.map_or(ApprovalState::Pending, convert::to_approval_state);
-    let filter = ApprovalFilter { state: Some(state), agent: agent.map(|a| a.id) };
+    let agent = query
+        .agent
+        .as_deref()
+        .map(|named| find::agent(&context, named))
+        .transpose()?;
+    let state = query
+        .state
+        .map_or(ApprovalState::Pending, convert::to_approval_state);
+    let filter = ApprovalFilter {
+        state: Some(state),
+        agent: agent.map(|a| a.id),
+    };
     let wanted = paging::request(query.cursor, query.limit);
-    let page = context.store().list_approvals(context.tenant(), filter, &wanted).await?;
+    let page = context
+        .store()
+        .list_approvals(context.tenant(), filter, &wanted)
+        .await?;
     let workspace = find::workspace(&context)?;
     Ok(paging::page(page, |approval| shown(&workspace, &approval)))
 }
 
 async fn show(context: Context, query: ApprovalQuery) -> Result<Approval, Failure> {
-    let found = context.store().approval(context.tenant(), ApprovalId::from_uuid(query.approval)).await?;
+    let found = context
+        .store()
+        .approval(context.tenant(), ApprovalId::from_uuid(query.approval))
+        .await?;
     let approval = found.ok_or_else(|| Failure::not_found("approval").at("approval"))?;
     Ok(shown(&*find::workspace(&context)?, &approval))
 }
@@ -85,19 +104,27 @@ fn shown(workspace: &Workspace, approval: &domain::Approval) -> Approval {
         id: approval.id.uuid(),
         call_id: approval.call.uuid(),
         agent_id: approval.agent.uuid(),
-        agent: workspace.agent(approval.agent).map(|a| a.handle.to_string()).unwrap_or_default(),
+        agent: workspace
+            .agent(approval.agent)
+            .map(|a| a.handle.to_string())
+            .unwrap_or_default(),
         tool: approval.exposed.to_string(),
         connection_id: connection.map(|id| id.uuid()),
-        connection: connection.and_then(|id| workspace.connection(id)).map(|c| c.namespace.to_string()),
+        connection: connection
+            .and_then(|id| workspace.connection(id))
+            .map(|c| c.namespace.to_string()),
         risk: workspace.risk(&approval.target).map(convert::risk),
-        arguments: (!approval.shown.is_empty()).then(|| serde_json::from_str(&approval.shown).unwrap_or_default()),
+        arguments: (!approval.shown.is_empty())
+            .then(|| serde_json::from_str(&approval.shown).unwrap_or_default()),
         arguments_digest: approval.arguments.to_string(),
         definition_digest: approval.definition.to_string(),
         reason: approval.reason.code.to_string(),
         reason_text: approval.reason.sentence().to_owned(),
         rule: approval.reason.rule.as_deref().map(str::to_owned),
         state: convert::approval_state(approval.state),
-        answered_by: approval.answered_by.map(|p| format!("{}:{}", p.kind(), p.id_text())),
+        answered_by: approval
+            .answered_by
+            .map(|p| format!("{}:{}", p.kind(), p.id_text())),
         note: approval.note.clone(),
         created_at: convert::time(approval.created_at),
         expires_at: convert::time(approval.expires_at),

@@ -1,7 +1,9 @@
 //! Adds a remote server.
 
 use api::connections::{AddConnection, AuthInput, Connection};
-use domain::{ConnectionId, ConnectionOwner, ConnectionState, Endpoint, Health, Label, Namespace, Sharing, Transport};
+use domain::{
+    ConnectionId, ConnectionOwner, ConnectionState, Endpoint, Health, Label, Namespace, Sharing, Transport,
+};
 use gateway::Workspace;
 use gateway::capability::{Capability, Context, Declaration, Failure};
 
@@ -30,7 +32,10 @@ async fn add(context: Context, input: AddConnection) -> Result<Connection, Failu
         owner: ConnectionOwner::Workspace,
         label,
         namespace,
-        endpoint: Endpoint::Url { url: url.into(), transport },
+        endpoint: Endpoint::Url {
+            url: url.into(),
+            transport,
+        },
         account: given.account,
         header_names: headers.iter().map(|(name, _)| name.clone()).collect(),
         sharing: input.sharing.map_or(Sharing::Shared, convert::to_sharing),
@@ -49,32 +54,57 @@ async fn add(context: Context, input: AddConnection) -> Result<Connection, Failu
         created_at: context.now,
     };
     let change = find::change(&context, ADD.id);
-    let stored = context.store().create_connection(context.tenant(), &change, connection).await?;
-    let kept = settings::keep(&context, stored.id, ADD.id, Some(given.secret.as_ref()), Some((&[], &headers))).await;
+    let stored = context
+        .store()
+        .create_connection(context.tenant(), &change, connection)
+        .await?;
+    let kept = settings::keep(
+        &context,
+        stored.id,
+        ADD.id,
+        Some(given.secret.as_ref()),
+        Some((&[], &headers)),
+    )
+    .await;
     if let Err(failure) = kept {
         // Without its secrets it would be a connection nobody asked for.
-        context.store().remove_connection(context.tenant(), &change, stored.id).await?;
+        context
+            .store()
+            .remove_connection(context.tenant(), &change, stored.id)
+            .await?;
         return Err(failure);
     }
     context.gateway.refresh(context.tenant()).await?;
-    context.gateway.connections().schedule(context.tenant(), stored.id);
+    context
+        .gateway
+        .connections()
+        .schedule(context.tenant(), stored.id);
     Ok(shown::of(&stored))
 }
 
 /// A URL that may be reached: public HTTPS, or exactly one the operator registered.
 pub(super) async fn url(context: &Context, text: &str, transport: Transport) -> Result<String, Failure> {
     if transport == Transport::Stdio {
-        let detail = "commands come from the operator's configuration only; add the server there as [[connections]]";
+        let detail =
+            "commands come from the operator's configuration only; add the server there as [[connections]]";
         return Err(Failure::field("transport", detail));
     }
-    context.gateway.connections().check_url(text).await.map_err(|error| settings::failure(&error).at("url"))?;
+    context
+        .gateway
+        .connections()
+        .check_url(text)
+        .await
+        .map_err(|error| settings::failure(&error).at("url"))?;
     Ok(text.trim().to_owned())
 }
 
 pub(super) fn unique(names: Vec<String>) -> Result<Vec<std::sync::Arc<str>>, Failure> {
     let mut seen = std::collections::HashSet::new();
     if names.is_empty() || !names.iter().all(|name| seen.insert(name.as_str())) {
-        return Err(Failure::field("allowed_tools", "must be a list of different names with at least one, or null for all"));
+        return Err(Failure::field(
+            "allowed_tools",
+            "must be a list of different names with at least one, or null for all",
+        ));
     }
     Ok(names.into_iter().map(Into::into).collect())
 }
@@ -85,5 +115,8 @@ fn free_namespace(workspace: &Workspace, label: &str) -> Namespace {
     if !taken(&wanted) {
         return wanted;
     }
-    (2..).map(|n| wanted.numbered(n)).find(|name| !taken(name)).unwrap_or(wanted)
+    (2..)
+        .map(|n| wanted.numbered(n))
+        .find(|name| !taken(name))
+        .unwrap_or(wanted)
 }

@@ -27,7 +27,10 @@ async fn catalogue(context: Context, query: CatalogueQuery) -> Result<Page<Catal
     let wanted = paging::request(query.cursor, query.limit);
     let workspace = find::workspace(&context)?;
     let Some(found) = workspace.catalogue(connection.id) else {
-        return Ok(Page { items: Vec::new(), next_cursor: None });
+        return Ok(Page {
+            items: Vec::new(),
+            next_cursor: None,
+        });
     };
     let items = match kind {
         CatalogueKind::Tools => &found.tools,
@@ -43,5 +46,8 @@ async fn catalogue(context: Context, query: CatalogueQuery) -> Result<Page<Catal
         kind,
         definition: serde_json::from_str(raw.get()).unwrap_or_default(),
     });
-    Ok(Page { items: items.collect(), next_cursor: page.next_cursor })
+    Ok(Page {
+        items: items.collect(),
+        next_cursor: page.next_cursor,
+    })
 }

@@ -31,8 +31,12 @@ const REFRESH: Declaration = Declaration {
 
 pub(super) fn capabilities() -> Vec<Capability> {
     vec![
-        Capability::new(TEST, |context: Context, query: ConnectionQuery| check(context, query)),
-        Capability::new(REFRESH, |context: Context, query: ConnectionQuery| check(context, query)),
+        Capability::new(TEST, |context: Context, query: ConnectionQuery| {
+            check(context, query)
+        }),
+        Capability::new(REFRESH, |context: Context, query: ConnectionQuery| {
+            check(context, query)
+        }),
     ]
 }
 

@@ -36,10 +36,20 @@ pub(super) fn capabilities() -> Vec<Capability> {
 
 async fn changes(context: Context, query: ChangesQuery) -> Result<Page<DefinitionChange>, Failure> {
     let connection = find::connection(&context, &query.connection)?;
-    let pins = context.store().list_pins(context.tenant(), Some(connection.id)).await?;
-    let changed: Vec<DefinitionChange> =
-        pins.iter().filter(|pin| pin.state == DefinitionState::Quarantined).filter_map(change).collect();
-    let page = paging::cut(changed, |c| c.tool.clone(), &paging::request(query.cursor, query.limit));
+    let pins = context
+        .store()
+        .list_pins(context.tenant(), Some(connection.id))
+        .await?;
+    let changed: Vec<DefinitionChange> = pins
+        .iter()
+        .filter(|pin| pin.state == DefinitionState::Quarantined)
+        .filter_map(change)
+        .collect();
+    let page = paging::cut(
+        changed,
+        |c| c.tool.clone(),
+        &paging::request(query.cursor, query.limit),
+    );
     Ok(paging::page(page, |change| change))
 }
 
@@ -52,19 +62,31 @@ fn change(pin: &ToolPin) -> Option<DefinitionChange> {
         offered_digest: offered.digest.to_string(),
         differences: differences
             .into_iter()
-            .map(|d| Difference { path: d.pointer, pinned: d.old, offered: d.new })
+            .map(|d| Difference {
+                path: d.pointer,
+                pinned: d.old,
+                offered: d.new,
+            })
             .collect(),
     })
 }
 
 async fn accept(context: Context, input: AcceptDefinition) -> Result<Tool, Failure> {
     let connection = find::connection(&context, &input.connection)?;
-    let digest = input.digest.parse().map_err(|_| Failure::field("digest", "a digest has 64 hexadecimal digits"))?;
+    let digest = input
+        .digest
+        .parse()
+        .map_err(|_| Failure::field("digest", "a digest has 64 hexadecimal digits"))?;
     let change = find::change(&context, ACCEPT.id);
     let connections = context.gateway.connections();
-    let accepted = connections.accept((context.tenant(), &change), connection.id, &input.tool, digest).await;
+    let accepted = connections
+        .accept((context.tenant(), &change), connection.id, &input.tool, digest)
+        .await;
     let pin = accepted.map_err(|error| settings::failure(&error))?;
     context.gateway.refresh(context.tenant()).await?;
-    let tool = ToolRef::Upstream { connection: connection.id, name: pin.name };
+    let tool = ToolRef::Upstream {
+        connection: connection.id,
+        name: pin.name,
+    };
     tools::shown(&*find::workspace(&context)?, &tool).ok_or_else(|| Failure::not_found("tool").at("tool"))
 }

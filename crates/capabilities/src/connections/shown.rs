@@ -32,7 +32,11 @@ const REMOVE: Declaration = Declaration {
 };
 
 pub(super) fn capabilities() -> Vec<Capability> {
-    vec![Capability::new(SHOW, show), Capability::new(LIST, list), Capability::new(REMOVE, remove)]
+    vec![
+        Capability::new(SHOW, show),
+        Capability::new(LIST, list),
+        Capability::new(REMOVE, remove),
+    ]
 }
 
 async fn show(context: Context, query: ConnectionQuery) -> Result<Connection, Failure> {
@@ -41,14 +45,20 @@ async fn show(context: Context, query: ConnectionQuery) -> Result<Connection, Fa
 
 async fn list(context: Context, query: PageQuery) -> Result<Page<Connection>, Failure> {
     let wanted = paging::request(query.cursor, query.limit);
-    let page = context.store().list_connections(context.tenant(), &wanted).await?;
+    let page = context
+        .store()
+        .list_connections(context.tenant(), &wanted)
+        .await?;
     Ok(paging::page(page, |connection| of(&connection)))
 }
 
 async fn remove(context: Context, query: ConnectionQuery) -> Result<(), Failure> {
     let connection = find::connection(&context, &query.connection)?;
     let change = find::change(&context, REMOVE.id);
-    context.store().remove_connection(context.tenant(), &change, connection.id).await?;
+    context
+        .store()
+        .remove_connection(context.tenant(), &change, connection.id)
+        .await?;
     context.gateway.refresh(context.tenant()).await?;
     context.gateway.connections().remove(connection.id).await;
     Ok(())
@@ -79,7 +89,10 @@ pub(super) fn of(connection: &domain::Connection) -> Connection {
         },
         headers: connection.header_names.iter().map(ToString::to_string).collect(),
         sharing: convert::sharing(connection.sharing),
-        allowed_tools: connection.allowed_tools.as_ref().map(|names| names.iter().map(ToString::to_string).collect()),
+        allowed_tools: connection
+            .allowed_tools
+            .as_ref()
+            .map(|names| names.iter().map(ToString::to_string).collect()),
         enabled: connection.enabled,
         trusted: connection.trusted,
         call_timeout_ms: connection.call_timeout_ms,

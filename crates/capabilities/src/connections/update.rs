@@ -35,7 +35,10 @@ async fn update(context: Context, input: UpdateConnection) -> Result<Connection,
     endpoint(&context, &input, &mut after).await?;
     let moved = after.endpoint != before.endpoint;
     if moved && before.account.kind != AccountKind::None && input.auth.is_none() {
-        return Err(Failure::field("auth", "changing the URL or transport of a connection with an account needs auth again"));
+        return Err(Failure::field(
+            "auth",
+            "changing the URL or transport of a connection with an account needs auth again",
+        ));
     }
     let given = input.auth.map(settings::account).transpose()?;
     if let Some(given) = &given {
@@ -56,30 +59,53 @@ async fn update(context: Context, input: UpdateConnection) -> Result<Connection,
     let other = moved || after.account.kind != before.account.kind;
     after.trusted = input.trusted.unwrap_or(before.trusted && !other);
     let change = find::change(&context, UPDATE.id);
-    let stored = context.store().update_connection(context.tenant(), &change, after).await?;
+    let stored = context
+        .store()
+        .update_connection(context.tenant(), &change, after)
+        .await?;
     let secret = given.as_ref().map(|given| given.secret.as_ref());
     let old: &[Arc<str>] = &before.header_names;
-    settings::keep(&context, stored.id, UPDATE.id, secret, headers.as_deref().map(|new| (old, new))).await?;
+    settings::keep(
+        &context,
+        stored.id,
+        UPDATE.id,
+        secret,
+        headers.as_deref().map(|new| (old, new)),
+    )
+    .await?;
     context.gateway.refresh(context.tenant()).await?;
     if other || secret.is_some() || headers.is_some() || stored.sharing != before.sharing || !stored.enabled {
         context.gateway.connections().changed(stored.id);
     }
     if stored.enabled && (other || secret.is_some() || headers.is_some() || !before.enabled) {
-        context.gateway.connections().schedule(context.tenant(), stored.id);
+        context
+            .gateway
+            .connections()
+            .schedule(context.tenant(), stored.id);
     }
     Ok(shown::of(&stored))
 }
 
-async fn endpoint(context: &Context, input: &UpdateConnection, after: &mut domain::Connection) -> Result<(), Failure> {
+async fn endpoint(
+    context: &Context,
+    input: &UpdateConnection,
+    after: &mut domain::Connection,
+) -> Result<(), Failure> {
     if input.url.is_none() && input.transport.is_none() {
         return Ok(());
     }
     let Endpoint::Url { url, transport } = &after.endpoint else {
         let detail = "this connection is a command of the operator's configuration; change it there";
-        return Err(Failure::field(if input.url.is_some() { "url" } else { "transport" }, detail));
+        return Err(Failure::field(
+            if input.url.is_some() { "url" } else { "transport" },
+            detail,
+        ));
     };
     let transport = input.transport.map_or(*transport, convert::to_transport);
     let url = add::url(context, input.url.as_deref().unwrap_or(url), transport).await?;
-    after.endpoint = Endpoint::Url { url: url.into(), transport };
+    after.endpoint = Endpoint::Url {
+        url: url.into(),
+        transport,
+    };
     Ok(())
 }

@@ -3,8 +3,8 @@
 use api::Page;
 use api::grants::{Grant, GrantKind, ListGrants, RemoveGrant, SetGrant};
 use domain::{Effect, GrantSubject, Permission, Risk, Surface, ToolRef};
-use gateway::capability::{Action, Capability, Context, Declaration, Failure, FailureKind, Method};
 use gateway::Workspace;
+use gateway::capability::{Action, Capability, Context, Declaration, Failure, FailureKind, Method};
 
 use crate::{convert, find, paging};
 
@@ -49,25 +49,45 @@ const LIST: Declaration = Declaration {
 };
 
 pub(crate) fn capabilities() -> Vec<Capability> {
-    vec![Capability::new(SET, set), Capability::new(REMOVE, remove), Capability::new(LIST, list)]
+    vec![
+        Capability::new(SET, set),
+        Capability::new(REMOVE, remove),
+        Capability::new(LIST, list),
+    ]
 }
 
 async fn set(context: Context, input: SetGrant) -> Result<Grant, Failure> {
     let agent = find::agent(&context, &input.agent)?;
-    let subject = find::subject(&context, input.connection.as_deref(), input.tool.as_deref(), input.kind)?;
+    let subject = find::subject(
+        &context,
+        input.connection.as_deref(),
+        input.tool.as_deref(),
+        input.kind,
+    )?;
     let permission = convert::to_permission(input.permission);
     let yes_or_no = matches!(permission, Permission::Allow | Permission::Deny);
     if !matches!(subject, GrantSubject::Tool(_)) && !yes_or_no {
-        return Err(Failure::field("permission", "prompts and resources know allow and deny only"));
+        return Err(Failure::field(
+            "permission",
+            "prompts and resources know allow and deny only",
+        ));
     }
     let workspace = find::workspace(&context)?;
     if !known(&workspace, &subject) {
         let detail = "the connection does not list such a tool; test or refresh the connection first, or correct the name";
         return Err(Failure::new(FailureKind::Invalid, "grant.unknown_tool", detail).at("tool"));
     }
-    let grant = domain::Grant { agent: agent.id, subject, permission, at: context.now };
+    let grant = domain::Grant {
+        agent: agent.id,
+        subject,
+        permission,
+        at: context.now,
+    };
     let change = find::change(&context, SET.id);
-    context.store().set_grants(context.tenant(), &change, std::slice::from_ref(&grant)).await?;
+    context
+        .store()
+        .set_grants(context.tenant(), &change, std::slice::from_ref(&grant))
+        .await?;
     Ok(shown(&workspace, grant))
 }
 
@@ -81,15 +101,35 @@ fn known(workspace: &Workspace, subject: &GrantSubject) -> bool {
 
 async fn remove(context: Context, input: RemoveGrant) -> Result<(), Failure> {
     let agent = find::agent(&context, &input.agent)?;
-    let subject = find::subject(&context, input.connection.as_deref(), input.tool.as_deref(), input.kind)?;
-    context.store().remove_grant(context.tenant(), &find::change(&context, REMOVE.id), agent.id, &subject).await?;
+    let subject = find::subject(
+        &context,
+        input.connection.as_deref(),
+        input.tool.as_deref(),
+        input.kind,
+    )?;
+    context
+        .store()
+        .remove_grant(
+            context.tenant(),
+            &find::change(&context, REMOVE.id),
+            agent.id,
+            &subject,
+        )
+        .await?;
     Ok(())
 }
 
 async fn list(context: Context, query: ListGrants) -> Result<Page<Grant>, Failure> {
-    let agent = query.agent.as_deref().map(|named| find::agent(&context, named)).transpose()?;
+    let agent = query
+        .agent
+        .as_deref()
+        .map(|named| find::agent(&context, named))
+        .transpose()?;
     let wanted = paging::request(query.cursor, query.limit);
-    let page = context.store().list_grants(context.tenant(), agent.map(|a| a.id), &wanted).await?;
+    let page = context
+        .store()
+        .list_grants(context.tenant(), agent.map(|a| a.id), &wanted)
+        .await?;
     let workspace = find::workspace(&context)?;
     Ok(paging::page(page, |grant| shown(&workspace, grant)))
 }
@@ -98,16 +138,23 @@ fn shown(workspace: &Workspace, grant: domain::Grant) -> Grant {
     let connection = grant.subject.connection();
     Grant {
         agent_id: grant.agent.uuid(),
-        agent: workspace.agent(grant.agent).map(|a| a.handle.to_string()).unwrap_or_default(),
+        agent: workspace
+            .agent(grant.agent)
+            .map(|a| a.handle.to_string())
+            .unwrap_or_default(),
         kind: match grant.subject {
             GrantSubject::Tool(_) => GrantKind::Tool,
             GrantSubject::Prompts(_) => GrantKind::Prompts,
             GrantSubject::Resources(_) => GrantKind::Resources,
         },
         connection_id: connection.map(|id| id.uuid()),
-        connection: connection.and_then(|id| workspace.connection(id)).map(|c| c.namespace.to_string()),
+        connection: connection
+            .and_then(|id| workspace.connection(id))
+            .map(|c| c.namespace.to_string()),
         tool: match &grant.subject {
-            GrantSubject::Tool(ToolRef::Capability(name) | ToolRef::Upstream { name, .. }) => Some(name.to_string()),
+            GrantSubject::Tool(ToolRef::Capability(name) | ToolRef::Upstream { name, .. }) => {
+                Some(name.to_string())
+            }
             GrantSubject::Prompts(_) | GrantSubject::Resources(_) => None,
         },
         permission: convert::permission(grant.permission),

@@ -52,14 +52,21 @@ const REVOKE: Declaration = Declaration {
 };
 
 pub(crate) fn capabilities() -> Vec<Capability> {
-    vec![Capability::new(CREATE, create), Capability::new(LIST, list), Capability::new(REVOKE, revoke)]
+    vec![
+        Capability::new(CREATE, create),
+        Capability::new(LIST, list),
+        Capability::new(REVOKE, revoke),
+    ]
 }
 
 async fn create(context: Context, input: CreateKey) -> Result<CreatedKey, Failure> {
     let kind = match (input.kind, input.agent.as_deref()) {
         (KeyKind::Admin, None) => domain::KeyKind::Admin,
         (KeyKind::Admin, Some(_)) => {
-            return Err(Failure::field("agent", "an administrator's key is bound to no agent; leave the agent out"));
+            return Err(Failure::field(
+                "agent",
+                "an administrator's key is bound to no agent; leave the agent out",
+            ));
         }
         (KeyKind::Agent, Some(named)) => domain::KeyKind::Agent(find::agent(&context, named)?.id),
         (KeyKind::Agent, None) => return Err(Failure::field("agent", "say which agent the key acts as")),
@@ -67,19 +74,31 @@ async fn create(context: Context, input: CreateKey) -> Result<CreatedKey, Failur
     let change = find::change(&context, CREATE.id);
     let created = identity::new_key(kind, &input.name, context.now)
         .map_err(|error| Failure::internal("a key could not be made", error))?;
-    context.store().insert_key(context.tenant(), &change, created.record.clone()).await?;
+    context
+        .store()
+        .insert_key(context.tenant(), &change, created.record.clone())
+        .await?;
     context.gateway.keys_changed().await?;
-    Ok(CreatedKey { key: shown(created.record), secret: created.secret.expose().to_owned() })
+    Ok(CreatedKey {
+        key: shown(created.record),
+        secret: created.secret.expose().to_owned(),
+    })
 }
 
 async fn list(context: Context, query: PageQuery) -> Result<Page<Key>, Failure> {
-    let page = context.store().list_keys(context.tenant(), &paging::request(query.cursor, query.limit)).await?;
+    let page = context
+        .store()
+        .list_keys(context.tenant(), &paging::request(query.cursor, query.limit))
+        .await?;
     Ok(paging::page(page, shown))
 }
 
 async fn revoke(context: Context, query: KeyQuery) -> Result<(), Failure> {
     let id = KeyId::from_uuid(query.key);
-    context.store().revoke_key(context.tenant(), &find::change(&context, REVOKE.id), id).await?;
+    context
+        .store()
+        .revoke_key(context.tenant(), &find::change(&context, REVOKE.id), id)
+        .await?;
     context.gateway.keys_changed().await?;
     Ok(())
 }

@@ -30,8 +30,16 @@ pub(super) fn capabilities() -> Vec<Capability> {
 }
 
 async fn list(context: Context, query: ListActivity) -> Result<Page<Activity>, Failure> {
-    let agent = query.agent.as_deref().map(|named| find::agent(&context, named)).transpose()?;
-    let connection = query.connection.as_deref().map(|named| find::connection(&context, named)).transpose()?;
+    let agent = query
+        .agent
+        .as_deref()
+        .map(|named| find::agent(&context, named))
+        .transpose()?;
+    let connection = query
+        .connection
+        .as_deref()
+        .map(|named| find::connection(&context, named))
+        .transpose()?;
     let filter = ActivityFilter {
         agent: agent.map(|a| a.id),
         connection: connection.map(|c| c.id),
@@ -39,9 +47,19 @@ async fn list(context: Context, query: ListActivity) -> Result<Page<Activity>, F
         call: query.call.map(CallId::from_uuid),
         ..ActivityFilter::default()
     };
-    let page = context.store().list_activity(context.tenant(), &filter, &paging::request(query.cursor, query.limit)).await?;
+    let page = context
+        .store()
+        .list_activity(
+            context.tenant(),
+            &filter,
+            &paging::request(query.cursor, query.limit),
+        )
+        .await?;
     let next_cursor = page.next_cursor;
-    Ok(Page { items: page.items.into_iter().filter_map(shown).collect(), next_cursor })
+    Ok(Page {
+        items: page.items.into_iter().filter_map(shown).collect(),
+        next_cursor,
+    })
 }
 
 /// The store knows "started" as the absence of an end.
@@ -58,11 +76,24 @@ const fn ended(status: Status) -> Option<domain::Status> {
 }
 
 fn shown(item: ActivityItem) -> Option<Activity> {
-    let Fact::Decided { target, exposed, channel, decision, reason, risk, effect, approval, .. } = item.decided.fact else {
+    let Fact::Decided {
+        target,
+        exposed,
+        channel,
+        decision,
+        reason,
+        risk,
+        effect,
+        approval,
+        ..
+    } = item.decided.fact
+    else {
         return None;
     };
     let (code, duration_us) = match item.ended.map(|entry| entry.fact) {
-        Some(Fact::Ended { outcome, duration_us, .. }) => (outcome.code, Some(duration_us)),
+        Some(Fact::Ended {
+            outcome, duration_us, ..
+        }) => (outcome.code, Some(duration_us)),
         _ => (None, None),
     };
     let actor = item.decided.actor;

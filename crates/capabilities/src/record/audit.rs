@@ -41,8 +41,13 @@ pub(super) fn capabilities() -> Vec<Capability> {
 
 async fn list(context: Context, query: PageQuery) -> Result<Page<AuditEntry>, Failure> {
     let wanted = paging::request(query.cursor, query.limit);
-    let page = context.store().list_audit(context.tenant(), &AuditFilter::default(), &wanted).await?;
-    Ok(paging::page(page, |entry| shown(entry.seq, entry.entry, entry.link.map(|link| link.link))))
+    let page = context
+        .store()
+        .list_audit(context.tenant(), &AuditFilter::default(), &wanted)
+        .await?;
+    Ok(paging::page(page, |entry| {
+        shown(entry.seq, entry.entry, entry.link.map(|link| link.link))
+    }))
 }
 
 async fn verify(context: Context, query: VerifyAudit) -> Result<AuditVerification, Failure> {
@@ -50,9 +55,17 @@ async fn verify(context: Context, query: VerifyAudit) -> Result<AuditVerificatio
         (None, None) => None,
         (Some(seq), Some(hash)) => {
             let bad = |_| Failure::field("expected_hash", "a hash has 64 hexadecimal digits");
-            Some(Head { seq, link: hash.parse::<Digest>().map_err(bad)? })
+            Some(Head {
+                seq,
+                link: hash.parse::<Digest>().map_err(bad)?,
+            })
         }
-        _ => return Err(Failure::field("expected_seq", "give both expected_seq and expected_hash, or neither")),
+        _ => {
+            return Err(Failure::field(
+                "expected_seq",
+                "give both expected_seq and expected_hash, or neither",
+            ));
+        }
     };
     let found = context.store().verify(context.tenant(), expected, |_| {}).await?;
     Ok(AuditVerification {
@@ -84,7 +97,20 @@ fn shown(seq: i64, entry: Entry, hash: Option<Digest>) -> AuditEntry {
 fn fact(fact: &Fact) -> Value {
     match fact {
         Fact::Decided {
-            target, exposed, channel, surface, run, arguments, definition, snapshot, decision, reason, risk, effect, approval, epoch,
+            target,
+            exposed,
+            channel,
+            surface,
+            run,
+            arguments,
+            definition,
+            snapshot,
+            decision,
+            reason,
+            risk,
+            effect,
+            approval,
+            epoch,
         } => json!({
             "kind": target.kind(),
             "connection_id": target.connection().map(|id| id.to_string()),
@@ -104,13 +130,19 @@ fn fact(fact: &Fact) -> Value {
             "approval_id": approval.map(|id| id.to_string()),
             "epoch": epoch.0,
         }),
-        Fact::Ended { outcome, duration_us, result } => json!({
+        Fact::Ended {
+            outcome,
+            duration_us,
+            result,
+        } => json!({
             "status": outcome.status.as_str(),
             "code": outcome.code.map(domain::OutcomeCode::as_str),
             "duration_us": duration_us,
             "result_digest": result.map(|digest| digest.to_string()),
         }),
-        Fact::Answered { approval, answer } => json!({ "approval_id": approval.to_string(), "answer": &**answer }),
+        Fact::Answered { approval, answer } => {
+            json!({ "approval_id": approval.to_string(), "answer": &**answer })
+        }
         Fact::Changed { action, kind, object } => {
             json!({ "action": &**action, "change": kind.as_str(), "object": &**object })
         }

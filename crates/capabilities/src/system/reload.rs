@@ -27,5 +27,9 @@ pub(super) fn capability() -> Capability {
 
 async fn reload(context: Context, _input: Empty) -> Result<Reloaded, Failure> {
     let report = context.gateway.reload(context.tenant()).await?;
-    Ok(Reloaded { connections: report.connections, rules: report.rules, problems: report.problems })
+    Ok(Reloaded {
+        connections: report.connections,
+        rules: report.rules,
+        problems: report.problems,
+    })
 }

@@ -34,7 +34,12 @@ async fn current_time(context: Context, query: CurrentTimeQuery) -> Result<Curre
 
 fn answer(now: DateTime<Utc>, zone: Option<&str>) -> Result<CurrentTime, Failure> {
     let zone = zone.unwrap_or("UTC");
-    let unknown = |_| Failure::field("time_zone", "not a time zone: give an IANA name such as Europe/Brussels");
+    let unknown = |_| {
+        Failure::field(
+            "time_zone",
+            "not a time zone: give an IANA name such as Europe/Brussels",
+        )
+    };
     let zone: Tz = zone.parse().map_err(unknown)?;
     let local = now.with_timezone(&zone);
     Ok(CurrentTime {
@@ -55,16 +60,46 @@ mod tests {
     #[test]
     fn zones_and_their_summer_time() {
         let cases = [
-            ("2026-03-29T00:59:59Z", Some("Europe/Brussels"), "2026-03-29T01:59:59+01:00", "Sunday"),
-            ("2026-03-29T01:00:00Z", Some("Europe/Brussels"), "2026-03-29T03:00:00+02:00", "Sunday"),
-            ("2026-11-30T20:00:00Z", Some("Pacific/Kiritimati"), "2026-12-01T10:00:00+14:00", "Tuesday"),
-            ("2026-11-30T20:00:00Z", None, "2026-11-30T20:00:00+00:00", "Monday"),
+            (
+                "2026-03-29T00:59:59Z",
+                Some("Europe/Brussels"),
+                "2026-03-29T01:59:59+01:00",
+                "Sunday",
+            ),
+            (
+                "2026-03-29T01:00:00Z",
+                Some("Europe/Brussels"),
+                "2026-03-29T03:00:00+02:00",
+                "Sunday",
+            ),
+            (
+                "2026-11-30T20:00:00Z",
+                Some("Pacific/Kiritimati"),
+                "2026-12-01T10:00:00+14:00",
+                "Tuesday",
+            ),
+            (
+                "2026-11-30T20:00:00Z",
+                None,
+                "2026-11-30T20:00:00+00:00",
+                "Monday",
+            ),
         ];
         for (now, zone, local, weekday) in cases {
             let now = DateTime::parse_from_rfc3339(now).unwrap().to_utc();
             let said = answer(now, zone).unwrap();
-            assert_eq!((said.local.as_str(), said.weekday.as_str()), (local, weekday), "{now} in {zone:?}");
+            assert_eq!(
+                (said.local.as_str(), said.weekday.as_str()),
+                (local, weekday),
+                "{now} in {zone:?}"
+            );
         }
-        assert_eq!(answer(DateTime::UNIX_EPOCH, Some("Mars/Olympus")).unwrap_err().field.as_deref(), Some("time_zone"));
+        assert_eq!(
+            answer(DateTime::UNIX_EPOCH, Some("Mars/Olympus"))
+                .unwrap_err()
+                .field
+                .as_deref(),
+            Some("time_zone")
+        );
     }
 }

@@ -51,7 +51,9 @@ async fn call(context: Context, input: CallTool) -> Result<CallResult, Failure> 
         approval_id: None,
     };
     match reply.body {
-        ReplyBody::Result(raw) | ReplyBody::InputRequired(raw) => result.result = serde_json::from_str(raw.get()).ok(),
+        ReplyBody::Result(raw) | ReplyBody::InputRequired(raw) => {
+            result.result = serde_json::from_str(raw.get()).ok()
+        }
         ReplyBody::Error(error) => {
             result.message = Some(error.message);
             result.details = Some(json!({ "code": error.code, "data": error.data.as_deref() }));
@@ -63,7 +65,8 @@ async fn call(context: Context, input: CallTool) -> Result<CallResult, Failure> 
         ReplyBody::Approval(notice) => {
             result.message = Some(notice.text);
             result.approval_id = Some(notice.approval.uuid());
-            result.details = Some(json!({ "url": &*notice.url, "expires_at": convert::time(notice.expires_at) }));
+            result.details =
+                Some(json!({ "url": &*notice.url, "expires_at": convert::time(notice.expires_at) }));
         }
     }
     Ok(result)

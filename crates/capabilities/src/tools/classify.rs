@@ -30,16 +30,25 @@ pub(super) fn capability() -> Capability {
 
 async fn classify(context: Context, input: ClassifyTool) -> Result<Tool, Failure> {
     let connection = find::connection(&context, &input.connection)?;
-    let pin = PinName { connection: connection.id, name: input.tool.into() };
+    let pin = PinName {
+        connection: connection.id,
+        name: input.tool.into(),
+    };
     let said = Classification {
         risk: convert::to_risk(input.risk),
         effect: convert::to_effect(input.effect),
         at: context.now,
     };
     let change = find::change(&context, CLASSIFY.id);
-    context.store().classify(context.tenant(), &change, &pin, Some(said)).await?;
+    context
+        .store()
+        .classify(context.tenant(), &change, &pin, Some(said))
+        .await?;
     context.gateway.refresh(context.tenant()).await?;
     let workspace = find::workspace(&context)?;
-    let tool = ToolRef::Upstream { connection: connection.id, name: pin.name };
+    let tool = ToolRef::Upstream {
+        connection: connection.id,
+        name: pin.name,
+    };
     super::list::shown(&workspace, &tool).ok_or_else(|| Failure::not_found("tool").at("tool"))
 }

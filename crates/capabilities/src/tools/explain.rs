@@ -30,8 +30,19 @@ pub(super) fn capability() -> Capability {
 }
 
 async fn explain(context: Context, input: ExplainTool) -> Result<Explanation, Failure> {
-    let unknown = |_| Failure::field("channel", "not a channel: chat, voice, phone, sms, whatsapp, schedule, webhook, subagent, mcp, api");
-    let channel = input.channel.as_deref().map(str::parse).transpose().map_err(unknown)?.unwrap_or(Channel::Mcp);
+    let unknown = |_| {
+        Failure::field(
+            "channel",
+            "not a channel: chat, voice, phone, sms, whatsapp, schedule, webhook, subagent, mcp, api",
+        )
+    };
+    let channel = input
+        .channel
+        .as_deref()
+        .map(str::parse)
+        .transpose()
+        .map_err(unknown)?
+        .unwrap_or(Channel::Mcp);
     let view = find::view(&context, input.agent.as_deref(), channel)?;
     let arguments = match input.arguments {
         None => None,
@@ -54,7 +65,11 @@ async fn explain(context: Context, input: ExplainTool) -> Result<Explanation, Fa
             .map(|step| ExplanationStep {
                 check: step.check.to_owned(),
                 outcome: step.outcome.to_owned(),
-                detail: step.reason.as_ref().map(|r| r.sentence().to_owned()).unwrap_or_default(),
+                detail: step
+                    .reason
+                    .as_ref()
+                    .map(|r| r.sentence().to_owned())
+                    .unwrap_or_default(),
             })
             .collect(),
         snapshot: view.snapshot().digest.to_string(),

@@ -31,8 +31,16 @@ pub(super) fn capability() -> Capability {
 
 async fn list(context: Context, query: ListTools) -> Result<Page<Tool>, Failure> {
     let workspace = find::workspace(&context)?;
-    let only = query.connection.as_deref().map(|named| find::connection(&context, named)).transpose()?;
-    let view = query.agent.as_deref().map(|named| find::view(&context, Some(named), Channel::Mcp)).transpose()?;
+    let only = query
+        .connection
+        .as_deref()
+        .map(|named| find::connection(&context, named))
+        .transpose()?;
+    let view = query
+        .agent
+        .as_deref()
+        .map(|named| find::view(&context, Some(named), Channel::Mcp))
+        .transpose()?;
     let mut tools: Vec<ToolRef> = workspace
         .tools()
         .filter(|t| only.as_ref().is_none_or(|c| t.connection() == Some(c.id)))
@@ -40,7 +48,11 @@ async fn list(context: Context, query: ListTools) -> Result<Page<Tool>, Failure>
         .cloned()
         .collect();
     tools.sort_unstable();
-    let page = paging::cut(tools, ToString::to_string, &paging::request(query.cursor, query.limit));
+    let page = paging::cut(
+        tools,
+        ToString::to_string,
+        &paging::request(query.cursor, query.limit),
+    );
     let items = page.items.iter().filter_map(|tool| {
         let mut shown = shown(&workspace, tool)?;
         if let Some(view) = &view {
@@ -50,7 +62,10 @@ async fn list(context: Context, query: ListTools) -> Result<Page<Tool>, Failure>
         }
         Some(shown)
     });
-    Ok(Page { items: items.collect(), next_cursor: page.next_cursor })
+    Ok(Page {
+        items: items.collect(),
+        next_cursor: page.next_cursor,
+    })
 }
 
 /// A tool as administrators see it.
@@ -82,7 +97,10 @@ pub(crate) fn shown(workspace: &Workspace, tool: &ToolRef) -> Option<Tool> {
 
 fn seen(view: &View, tool: &ToolRef) -> (Option<String>, ToolView) {
     let snapshot = view.snapshot();
-    let grant = view.workspace().permission(view.agent().id, &GrantSubject::Tool(tool.clone())).map(convert::permission);
+    let grant = view
+        .workspace()
+        .permission(view.agent().id, &GrantSubject::Tool(tool.clone()))
+        .map(convert::permission);
     let say = |decision, reason: &Reason| ToolView {
         decision,
         reason: reason.code.to_string(),
@@ -100,5 +118,8 @@ fn seen(view: &View, tool: &ToolRef) -> (Option<String>, ToolView) {
     let absent = snapshot.absent.iter().find(|a| a.tool == *tool);
     let name = absent.map(|a| a.exposed.to_string());
     let unknown = Reason::new(domain::ReasonCode::UnknownTool);
-    (name, say(api::words::Decision::Deny, absent.map_or(&unknown, |a| &a.reason)))
+    (
+        name,
+        say(api::words::Decision::Deny, absent.map_or(&unknown, |a| &a.reason)),
+    )
 }

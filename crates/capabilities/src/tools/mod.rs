@@ -10,5 +10,10 @@ pub(crate) use list::shown;
 use gateway::Capability;
 
 pub(crate) fn capabilities() -> Vec<Capability> {
-    vec![list::capability(), classify::capability(), call::capability(), explain::capability()]
+    vec![
+        list::capability(),
+        classify::capability(),
+        call::capability(),
+        explain::capability(),
+    ]
 }

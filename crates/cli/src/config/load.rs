@@ -35,7 +35,11 @@ pub(crate) fn load(flags: &Flags) -> Result<Config, Vec<Problem>> {
         errors
             .into_iter()
             .map(|error| {
-                let source = error.metadata.as_ref().map(|m| m.name.to_string()).unwrap_or_default();
+                let source = error
+                    .metadata
+                    .as_ref()
+                    .map(|m| m.name.to_string())
+                    .unwrap_or_default();
                 Problem::new(source, error)
             })
             .collect::<Vec<_>>()
@@ -50,12 +54,18 @@ pub(crate) fn load(flags: &Flags) -> Result<Config, Vec<Problem>> {
         tracing::debug!(path = %path.display(), connections = config.connections.len() - before, "read");
     }
     problems.extend(super::resolve::check(&config));
-    if problems.is_empty() { Ok(config) } else { Err(problems) }
+    if problems.is_empty() {
+        Ok(config)
+    } else {
+        Err(problems)
+    }
 }
 
 /// The entries of a file beside the data.
 pub(crate) fn entries(text: &str) -> Result<Vec<CommandEntry>, String> {
-    toml::from_str::<Beside>(text).map(|beside| beside.connections).map_err(|error| error.to_string())
+    toml::from_str::<Beside>(text)
+        .map(|beside| beside.connections)
+        .map_err(|error| error.to_string())
 }
 
 #[derive(serde::Deserialize)]
@@ -67,7 +77,9 @@ struct Beside {
 
 /// `DATA/connections.d/*.toml`, in order of their names.
 fn beside(data: &Path, problems: &mut Vec<Problem>) -> Vec<(PathBuf, Vec<CommandEntry>)> {
-    let Ok(folder) = std::fs::read_dir(data.join("connections.d")) else { return Vec::new() };
+    let Ok(folder) = std::fs::read_dir(data.join("connections.d")) else {
+        return Vec::new();
+    };
     let mut paths: Vec<PathBuf> = folder.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.retain(|path| path.extension().is_some_and(|end| end == "toml"));
     paths.sort();

@@ -17,18 +17,34 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub(crate) fn new(at: impl fmt::Display, what: impl fmt::Display) -> Self {
-        Self { at: at.to_string(), what: what.to_string() }
+        Self {
+            at: at.to_string(),
+            what: what.to_string(),
+        }
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.at.is_empty() { f.write_str(&self.what) } else { write!(f, "{}: {}", self.at, self.what) }
+        if self.at.is_empty() {
+            f.write_str(&self.what)
+        } else {
+            write!(f, "{}: {}", self.at, self.what)
+        }
     }
 }
 
 /// Names of variables whose values are secrets, however they are written.
-const SECRET_WORDS: &[&str] = &["TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "CREDENTIAL", "PRIVATE_KEY"];
+const SECRET_WORDS: &[&str] = &[
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "API_KEY",
+    "APIKEY",
+    "CREDENTIAL",
+    "PRIVATE_KEY",
+];
 
 /// Whether a variable of this name holds a secret, and so must not be written out.
 pub(crate) fn names_secret(name: &str) -> bool {
@@ -48,12 +64,20 @@ pub(crate) fn check_entries(entries: &[CommandEntry]) -> Vec<Problem> {
         if !names.insert(&entry.name) {
             problems.push(Problem::new(&at, "another connection has this name"));
         }
-        if entry.command.first().is_none_or(|program| *program == EnvValue::Plain(String::new())) {
-            problems.push(Problem::new(&at, "command is empty: give the program and its arguments as a list"));
+        if entry
+            .command
+            .first()
+            .is_none_or(|program| *program == EnvValue::Plain(String::new()))
+        {
+            problems.push(Problem::new(
+                &at,
+                "command is empty: give the program and its arguments as a list",
+            ));
         }
         for (name, value) in &entry.env {
             if matches!(value, EnvValue::Plain(_)) && names_secret(name) {
-                let what = "looks like a secret and is written out: use { env = … }, { file = … } or { vault = … }";
+                let what =
+                    "looks like a secret and is written out: use { env = … }, { file = … } or { vault = … }";
                 problems.push(Problem::new(format!("{at}.env.{name}"), what));
             }
         }
@@ -68,10 +92,16 @@ pub(super) fn check(config: &Config) -> Vec<Problem> {
     }
     if config.store.backend == super::StoreBackend::Postgres {
         if config.store.url.is_none() {
-            problems.push(Problem::new("store.url", "is needed with PostgreSQL, as { env = … } or { file = … }"));
+            problems.push(Problem::new(
+                "store.url",
+                "is needed with PostgreSQL, as { env = … } or { file = … }",
+            ));
         }
         if config.vault.key.is_none() {
-            problems.push(Problem::new("vault.key", "is needed with PostgreSQL, and the same for all replicas"));
+            problems.push(Problem::new(
+                "vault.key",
+                "is needed with PostgreSQL, and the same for all replicas",
+            ));
         }
     }
     if let Err(wrong) = rules(&config.rules) {
@@ -91,5 +121,10 @@ pub(crate) fn rules(entries: &[RuleEntry]) -> Result<RuleSet, Vec<Problem>> {
             enabled: rule.enabled,
         })
         .collect();
-    RuleSet::parse(&sources).map_err(|wrong| wrong.into_iter().map(|problem| Problem::new("rules", problem)).collect())
+    RuleSet::parse(&sources).map_err(|wrong| {
+        wrong
+            .into_iter()
+            .map(|problem| Problem::new("rules", problem))
+            .collect()
+    })
 }

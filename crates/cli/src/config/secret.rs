@@ -49,12 +49,19 @@ impl SecretSource {
                 Ok(text) => Ok(Secret::new(text.trim_end_matches(['\r', '\n']))),
                 Err(error) => Err(format!("cannot read {}: {error}", path.display())),
             },
-            Self::Vault(name) => Err(format!("the vault's secret {name:?} cannot be used here; use env or file")),
+            Self::Vault(name) => Err(format!(
+                "the vault's secret {name:?} cannot be used here; use env or file"
+            )),
         }
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "this crate is the one that reads the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this crate is the one that reads the environment"
+)]
 fn read_env(name: &str) -> Result<Secret, String> {
-    std::env::var(name).map(Secret::new).map_err(|_| format!("the environment variable {name} is not set"))
+    std::env::var(name)
+        .map(Secret::new)
+        .map_err(|_| format!("the environment variable {name} is not set"))
 }

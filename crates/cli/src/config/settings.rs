@@ -109,7 +109,10 @@ pub(crate) struct Log {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InternalUrl {
-    #[expect(dead_code, reason = "there is one purpose so far; writing it keeps files right when there are more")]
+    #[expect(
+        dead_code,
+        reason = "there is one purpose so far; writing it keeps files right when there are more"
+    )]
     pub(crate) purpose: Purpose,
     pub(crate) url: String,
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use domain::{
-    Agent, AgentId, Classification, Effect, Grant, GrantSubject, Handle, KeyKind, Permission, Risk, Secret, ToolRef,
+    Agent, AgentId, Classification, Effect, Grant, GrantSubject, Handle, KeyKind, Permission, Risk, Secret,
+    ToolRef,
 };
 use store::{Change, PinName};
 
@@ -60,9 +61,16 @@ pub(super) async fn bootstrap(parts: &Parts, config: &Config, args: &ServeArgs) 
 
 async fn start(parts: &Parts, config: &Config, entries: &[CommandEntry]) -> anyhow::Result<()> {
     let rules = crate::config::rules(&config.rules).map_err(output::problems)?;
-    parts.gateway.set_rules(parts.tenant, rules).await.context("the rules cannot be put in force")?;
+    parts
+        .gateway
+        .set_rules(parts.tenant, rules)
+        .await
+        .context("the rules cannot be put in force")?;
     let adopted = commands::adopt(parts, parts.tenant, entries).await?;
-    adopted.problems.iter().for_each(|problem| tracing::warn!("{problem}"));
+    adopted
+        .problems
+        .iter()
+        .for_each(|problem| tracing::warn!("{problem}"));
     for connection in parts.store.all_connections(parts.tenant).await? {
         let remote = connection.endpoint.transport() != domain::Transport::Stdio;
         if connection.enabled && remote {
@@ -82,18 +90,29 @@ async fn make_agent(parts: &Parts) -> anyhow::Result<AgentId> {
         created_at: parts.gateway.clock().now(),
     };
     let change = Change::by_system("bootstrap");
-    let made = parts.store.create_agent(parts.tenant, &change, agent).await.context("the first agent")?;
+    let made = parts
+        .store
+        .create_agent(parts.tenant, &change, agent)
+        .await
+        .context("the first agent")?;
     let grant = Grant {
         agent: made.id,
         subject: GrantSubject::Tool(ToolRef::Capability("current_time".into())),
         permission: Permission::Allow,
         at: parts.gateway.clock().now(),
     };
-    parts.store.set_grants(parts.tenant, &change, &[grant]).await.context("the first grant")?;
+    parts
+        .store
+        .set_grants(parts.tenant, &change, &[grant])
+        .await
+        .context("the first grant")?;
     Ok(made.id)
 }
 
-#[expect(clippy::disallowed_methods, reason = "this crate is the one that reads the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this crate is the one that reads the environment"
+)]
 async fn make_keys(parts: &Parts, agent: AgentId, first: &mut First) -> anyhow::Result<()> {
     let now = parts.gateway.clock().now();
     let admin = match std::env::var("SWITCHBOARD_BOOTSTRAP_ADMIN_KEY") {
@@ -108,7 +127,11 @@ async fn make_keys(parts: &Parts, agent: AgentId, first: &mut First) -> anyhow::
     let bound = identity::new_key(KeyKind::Agent(agent), "default", now)?;
     let change = Change::by_system("bootstrap");
     for key in [&admin, &bound] {
-        parts.store.insert_key(parts.tenant, &change, key.record.clone()).await.context("the first keys")?;
+        parts
+            .store
+            .insert_key(parts.tenant, &change, key.record.clone())
+            .await
+            .context("the first keys")?;
     }
     parts.keys.refresh().await?;
     first.admin = Some(admin.secret);
@@ -137,7 +160,9 @@ fn remember_sample(data: &std::path::Path) -> anyhow::Result<()> {
         program.display().to_string()
     );
     match crate::files::new_private(&folder.join("sample.toml"), &text) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error).context("cannot write sample.toml"),
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(error).context("cannot write sample.toml")
+        }
         _ => Ok(()),
     }
 }
@@ -146,22 +171,43 @@ fn remember_sample(data: &std::path::Path) -> anyhow::Result<()> {
 async fn prepare_sample(parts: &Parts, agent: AgentId) -> anyhow::Result<()> {
     let tenant = parts.tenant;
     let named = domain::Namespace::new(SAMPLE)?;
-    let found = parts.store.connection_by_namespace(tenant, &named).await?.context("the sample connection is missing")?;
+    let found = parts
+        .store
+        .connection_by_namespace(tenant, &named)
+        .await?
+        .context("the sample connection is missing")?;
     tokio::time::timeout(SAMPLE_WAIT, parts.connections.prepare(tenant, found.id))
         .await
         .context("the sample server did not answer in time")??;
     let now = parts.gateway.clock().now();
     let change = Change::by_system("bootstrap");
-    let safe = PinName { connection: found.id, name: SAFE_TOOL.into() };
-    let said = Classification { risk: Risk::Low, effect: Effect::ReadOnly, at: now };
-    parts.store.classify(tenant, &change, &safe, Some(said)).await.context("the sample's tool")?;
+    let safe = PinName {
+        connection: found.id,
+        name: SAFE_TOOL.into(),
+    };
+    let said = Classification {
+        risk: Risk::Low,
+        effect: Effect::ReadOnly,
+        at: now,
+    };
+    parts
+        .store
+        .classify(tenant, &change, &safe, Some(said))
+        .await
+        .context("the sample's tool")?;
     let grant = |tool: &str| Grant {
         agent,
-        subject: GrantSubject::Tool(ToolRef::Upstream { connection: found.id, name: Arc::from(tool) }),
+        subject: GrantSubject::Tool(ToolRef::Upstream {
+            connection: found.id,
+            name: Arc::from(tool),
+        }),
         permission: Permission::Allow,
         at: now,
     };
-    parts.store.set_grants(tenant, &change, &[grant(SAFE_TOOL), grant(RISKY_TOOL)]).await?;
+    parts
+        .store
+        .set_grants(tenant, &change, &[grant(SAFE_TOOL), grant(RISKY_TOOL)])
+        .await?;
     parts.gateway.refresh(tenant).await?;
     Ok(())
 }
@@ -169,15 +215,26 @@ async fn prepare_sample(parts: &Parts, agent: AgentId) -> anyhow::Result<()> {
 /// Says where it serves; after the first start also the keys, this once.
 pub(super) fn tell(first: &First, config: &Config, address: SocketAddr) {
     let url = format!("http://{address}");
-    output::say(&format!("Switchboard serves on {url} (people reach it at {})", config.server.public_url));
-    let (Some(admin), Some(agent)) = (&first.admin, &first.agent) else { return };
-    let admin_line = if first.given { "the one you gave".to_owned() } else { admin.expose().to_owned() };
+    output::say(&format!(
+        "Switchboard serves on {url} (people reach it at {})",
+        config.server.public_url
+    ));
+    let (Some(admin), Some(agent)) = (&first.admin, &first.agent) else {
+        return;
+    };
+    let admin_line = if first.given {
+        "the one you gave".to_owned()
+    } else {
+        admin.expose().to_owned()
+    };
     output::say(&format!(
         "\nFirst start. Keep these keys; they are shown this once.\n  administrator: {admin_line}\n  agent default: {}\n",
         agent.expose()
     ));
     if !first.sample {
-        output::say("Next: add a server with `switchboard connections add --help`, or in [[connections]] of a configuration file.");
+        output::say(
+            "Next: add a server with `switchboard connections add --help`, or in [[connections]] of a configuration file.",
+        );
         return;
     }
     output::say(&format!(
@@ -185,6 +242,10 @@ pub(super) fn tell(first: &First, config: &Config, address: SocketAddr) {
          \n  switchboard tools call {SAMPLE}__{SAFE_TOOL} --agent default --arguments '{{\"query\": \"grant\"}}'      # allowed\
          \n  switchboard tools call {SAMPLE}__{RISKY_TOOL} --agent default --arguments '{{\"id\": \"welcome\"}}'       # asks you first\
          \n  switchboard approvals list\n\nPoint an MCP client at {url}/mcp with the agent's key as bearer token.",
-        if first.given { "<your key>" } else { "<the administrator's key above>" }
+        if first.given {
+            "<your key>"
+        } else {
+            "<the administrator's key above>"
+        }
     ));
 }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use connections::{CommandTable, SecretSource as Source, StdioSpec};
 use domain::{
-    Account, AccountKind, Connection, ConnectionId, ConnectionOwner, ConnectionState, Endpoint, Health, Label, Namespace,
-    Secret, Tenant,
+    Account, AccountKind, Connection, ConnectionId, ConnectionOwner, ConnectionState, Endpoint, Health,
+    Label, Namespace, Secret, Tenant,
 };
 use gateway::Failure;
 use store::Change;
@@ -23,13 +23,20 @@ pub(super) struct Adopted {
 /// The table the pool starts commands from. A variable whose secret cannot be read is left out, and so is a command with such an
 /// argument; [`adopt`] tells about both.
 pub(super) fn table(entries: &[CommandEntry]) -> CommandTable {
-    entries.iter().filter_map(|entry| Some((entry.name.as_str(), spec(entry)?))).collect()
+    entries
+        .iter()
+        .filter_map(|entry| Some((entry.name.as_str(), spec(entry)?)))
+        .collect()
 }
 
 fn spec(entry: &CommandEntry) -> Option<StdioSpec> {
     Some(StdioSpec {
         argv: entry.command.iter().map(source).collect::<Option<_>>()?,
-        env: entry.env.iter().filter_map(|(name, value)| Some((name.clone(), source(value)?))).collect(),
+        env: entry
+            .env
+            .iter()
+            .filter_map(|(name, value)| Some((name.clone(), source(value)?)))
+            .collect(),
         inherited: inherited(entry),
         cwd: entry.cwd.clone(),
     })
@@ -44,7 +51,10 @@ fn source(value: &EnvValue) -> Option<Source> {
 }
 
 /// PATH, so that programs are found, and what the entry names. Our own settings and secrets are never passed on.
-#[expect(clippy::disallowed_methods, reason = "this crate is the one that reads the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this crate is the one that reads the environment"
+)]
 fn inherited(entry: &CommandEntry) -> Vec<(String, Secret)> {
     let names = std::iter::once("PATH").chain(entry.inherit_env.iter().map(String::as_str));
     names
@@ -55,8 +65,15 @@ fn inherited(entry: &CommandEntry) -> Vec<(String, Secret)> {
 
 /// Puts the commands in force: makes connections for new ones, follows changed ones, and prepares what is enabled. Connections whose
 /// command is gone stay, with their grants, and say so.
-pub(super) async fn adopt(parts: &Parts, tenant: Tenant, entries: &[CommandEntry]) -> Result<Adopted, Failure> {
-    let mut adopted = Adopted { known: u32::try_from(entries.len()).unwrap_or(u32::MAX), ..Adopted::default() };
+pub(super) async fn adopt(
+    parts: &Parts,
+    tenant: Tenant,
+    entries: &[CommandEntry],
+) -> Result<Adopted, Failure> {
+    let mut adopted = Adopted {
+        known: u32::try_from(entries.len()).unwrap_or(u32::MAX),
+        ..Adopted::default()
+    };
     parts.connections.reload(table(entries)).await;
     let there: HashMap<String, Connection> = parts
         .store
@@ -85,24 +102,39 @@ pub(super) async fn adopt(parts: &Parts, tenant: Tenant, entries: &[CommandEntry
             None => parts.store.create_connection(tenant, &change, wanted).await,
             Some(known) if same(known, &wanted) => Ok(known.clone()),
             Some(known) => {
-                let merged = Connection { id: known.id, version: known.version, ..wanted };
+                let merged = Connection {
+                    id: known.id,
+                    version: known.version,
+                    ..wanted
+                };
                 parts.store.update_connection(tenant, &change, merged).await
             }
         };
         match done {
             Ok(connection) if connection.enabled => prepare.push(connection.id),
             Ok(_) => {}
-            Err(error) => adopted.problems.push(format!("connections.{}: {error}", entry.name)),
+            Err(error) => adopted
+                .problems
+                .push(format!("connections.{}: {error}", entry.name)),
         }
     }
     parts.gateway.refresh(tenant).await?;
-    prepare.into_iter().for_each(|id| parts.connections.schedule(tenant, id));
+    prepare
+        .into_iter()
+        .for_each(|id| parts.connections.schedule(tenant, id));
     Ok(adopted)
 }
 
 fn unreadable(entry: &CommandEntry) -> Vec<String> {
-    let arguments = entry.command.iter().enumerate().map(|(place, value)| (format!("command[{place}]"), value));
-    let variables = entry.env.iter().map(|(name, value)| (format!("env.{name}"), value));
+    let arguments = entry
+        .command
+        .iter()
+        .enumerate()
+        .map(|(place, value)| (format!("command[{place}]"), value));
+    let variables = entry
+        .env
+        .iter()
+        .map(|(name, value)| (format!("env.{name}"), value));
     let problem = |(place, value): (String, &EnvValue)| match value {
         EnvValue::Secret(source @ (SecretSource::Env(_) | SecretSource::File(_))) => {
             let error = source.read().err()?;
@@ -120,11 +152,21 @@ fn wanted(parts: &Parts, entry: &CommandEntry) -> Result<Connection, String> {
         owner: ConnectionOwner::Workspace,
         label: Label::new(entry.label.as_deref().unwrap_or(&entry.name)).map_err(|e| at(&e))?,
         namespace: Namespace::new(&entry.name).map_err(|e| at(&e))?,
-        endpoint: Endpoint::Command { configured: entry.name.as_str().into() },
-        account: Account { kind: AccountKind::None, header_name: None, value_prefix: None, configured: false },
+        endpoint: Endpoint::Command {
+            configured: entry.name.as_str().into(),
+        },
+        account: Account {
+            kind: AccountKind::None,
+            header_name: None,
+            value_prefix: None,
+            configured: false,
+        },
         header_names: Vec::new(),
         sharing: entry.sharing.domain(),
-        allowed_tools: entry.allowed_tools.as_ref().map(|names| names.iter().map(|n| n.as_str().into()).collect()),
+        allowed_tools: entry
+            .allowed_tools
+            .as_ref()
+            .map(|names| names.iter().map(|n| n.as_str().into()).collect()),
         enabled: entry.enabled,
         trusted: entry.trusted,
         call_timeout_ms: entry.call_seconds.map(|seconds| seconds.saturating_mul(1000)),

@@ -6,6 +6,7 @@ mod commands;
 mod ports;
 mod wire;
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -27,7 +28,11 @@ pub(crate) use wire::egress;
 
 /// Serves until told to stop.
 pub(crate) fn run(args: ServeArgs, registry: Registry) -> ExitCode {
-    let flags = Flags { config: args.place.config.clone(), data: args.place.data.clone(), listen: args.listen };
+    let flags = Flags {
+        config: args.place.config.clone(),
+        data: args.place.data.clone(),
+        listen: args.listen,
+    };
     let config = match config::load(&flags) {
         Ok(config) => config,
         Err(problems) => return output::wrong_configuration(&problems),
@@ -43,14 +48,19 @@ pub(crate) fn run(args: ServeArgs, registry: Registry) -> ExitCode {
 
 /// The sample server on standard input and output.
 pub(crate) fn sample() -> anyhow::Result<()> {
-    small_runtime()?.block_on(sample_server::run_stdio()).context("the sample server failed")
+    small_runtime()?
+        .block_on(sample_server::run_stdio())
+        .context("the sample server failed")
 }
 
 async fn serve(args: ServeArgs, flags: Flags, config: Config, registry: Registry) -> anyhow::Result<()> {
     files::private_folder(&flags.data)?;
-    let listener = TcpListener::bind(config.server.listen)
-        .await
-        .with_context(|| format!("cannot listen on {}; is another server running?", config.server.listen))?;
+    let listener = TcpListener::bind(config.server.listen).await.with_context(|| {
+        format!(
+            "cannot listen on {}; is another server running?",
+            config.server.listen
+        )
+    })?;
     let stop = CancellationToken::new();
     let store = open_store(&config, &flags.data, Role::Serve).await?;
     let parts = wire::wire(&config, &flags, store, registry).await?;
@@ -60,7 +70,9 @@ async fn serve(args: ServeArgs, flags: Flags, config: Config, registry: Registry
     bootstrap::tell(&first, &config, address);
     stop_on_signal(stop.clone(), parts.clone());
     let drain = Duration::from_secs(config.server.drain_seconds);
-    server::serve(listener, parts.app(&config), stop.clone()).await.context("serving failed")?;
+    server::serve(listener, parts.app(&config), stop.clone())
+        .await
+        .context("serving failed")?;
     parts.gateway.drain(drain).await;
     parts.connections.shutdown(drain).await;
     parts.store.close().await;
@@ -70,7 +82,9 @@ async fn serve(args: ServeArgs, flags: Flags, config: Config, registry: Registry
 /// Opens the store the configuration names: to serve from it, or to work beside a server.
 pub(crate) async fn open_store(config: &Config, data: &Path, role: Role) -> anyhow::Result<Store> {
     let backend = match config.store.backend {
-        StoreBackend::Sqlite => Backend::Sqlite { path: data.join("switchboard.db") },
+        StoreBackend::Sqlite => Backend::Sqlite {
+            path: data.join("switchboard.db"),
+        },
         StoreBackend::Postgres => {
             let url = config.store.url.as_ref().context("store.url is missing")?;
             Backend::Postgres {
@@ -125,7 +139,10 @@ fn root_keys(config: &Config, data: &Path) -> anyhow::Result<RootKeys> {
 
 fn log(config: &Config) {
     let filter = EnvFilter::try_new(&config.log.filter).unwrap_or_else(|_| EnvFilter::new("info"));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
+    let builder = builder.with_ansi(std::io::stderr().is_terminal());
     match config.log.format {
         config::LogFormat::Text => builder.with_target(false).init(),
         config::LogFormat::Json => builder.json().init(),
@@ -136,10 +153,16 @@ fn log(config: &Config) {
 fn stop_on_signal(stop: CancellationToken, parts: wire::Parts) {
     use tokio::signal::unix::{SignalKind, signal};
     let listen = move || -> std::io::Result<_> {
-        Ok((signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?))
+        Ok((
+            signal(SignalKind::interrupt())?,
+            signal(SignalKind::terminate())?,
+            signal(SignalKind::hangup())?,
+        ))
     };
     tokio::spawn(async move {
-        let Ok((mut interrupt, mut terminate, mut hangup)) = listen() else { return };
+        let Ok((mut interrupt, mut terminate, mut hangup)) = listen() else {
+            return;
+        };
         loop {
             tokio::select! {
                 _ = interrupt.recv() => break,
@@ -153,10 +176,16 @@ fn stop_on_signal(stop: CancellationToken, parts: wire::Parts) {
 }
 
 fn full_runtime() -> anyhow::Result<Runtime> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start")
 }
 
 /// A runtime for commands that do one thing.
 pub(crate) fn small_runtime() -> anyhow::Result<Runtime> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start")
 }

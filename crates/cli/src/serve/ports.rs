@@ -27,14 +27,18 @@ impl Reload for Configuration {
                 Ok(config) => config,
                 Err(problems) => {
                     let problems = problems.iter().map(ToString::to_string).collect();
-                    return Ok(ReloadReport { problems, ..ReloadReport::default() });
+                    return Ok(ReloadReport {
+                        problems,
+                        ..ReloadReport::default()
+                    });
                 }
             };
             let mut report = ReloadReport::default();
             match config::rules(&config.rules) {
                 Ok(rules) => {
                     parts.gateway.set_rules(tenant, rules).await?;
-                    report.rules = u32::try_from(config.rules.iter().filter(|r| r.enabled).count()).unwrap_or(u32::MAX);
+                    report.rules =
+                        u32::try_from(config.rules.iter().filter(|r| r.enabled).count()).unwrap_or(u32::MAX);
                 }
                 Err(problems) => report.problems.extend(problems.iter().map(ToString::to_string)),
             }

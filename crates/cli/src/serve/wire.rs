@@ -30,9 +30,19 @@ pub(crate) struct Parts {
 }
 
 /// Wires everything; nothing listens yet.
-pub(super) async fn wire(config: &Config, flags: &Flags, store: Store, registry: Registry) -> anyhow::Result<Parts> {
-    let start = store.bootstrap().await.context("the first tenant cannot be made")?;
-    let keys = Keys::load(store.clone(), Clock::System).await.context("the keys cannot be read")?;
+pub(super) async fn wire(
+    config: &Config,
+    flags: &Flags,
+    store: Store,
+    registry: Registry,
+) -> anyhow::Result<Parts> {
+    let start = store
+        .bootstrap()
+        .await
+        .context("the first tenant cannot be made")?;
+    let keys = Keys::load(store.clone(), Clock::System)
+        .await
+        .context("the keys cannot be read")?;
     let schemas = Schemas::default();
     let options = connections::Options {
         commands: commands::table(&config.connections),
@@ -53,13 +63,23 @@ pub(super) async fn wire(config: &Config, flags: &Flags, store: Store, registry:
         public_url: config.server.public_url.trim_end_matches('/').into(),
         approval_ttl: Duration::from_secs(config.approvals.expire_after_seconds),
         ports: Ports {
-            reload: Arc::new(Configuration { flags: flags.clone(), parts: own.clone() }),
+            reload: Arc::new(Configuration {
+                flags: flags.clone(),
+                parts: own.clone(),
+            }),
             keys: Arc::new(ValidKeys(keys.clone())),
         },
     })
     .await
     .context("the policy facts cannot be read")?;
-    let parts = Parts { store, keys, connections, gateway, tenant: start.tenant, first_start: start.first_start };
+    let parts = Parts {
+        store,
+        keys,
+        connections,
+        gateway,
+        tenant: start.tenant,
+        first_start: start.first_start,
+    };
     // The port needs the parts and the parts need the port; this is the one knot, tied once.
     let tied = own.set(parts.clone());
     debug_assert!(tied.is_ok(), "wired once");
@@ -68,9 +88,14 @@ pub(super) async fn wire(config: &Config, flags: &Flags, store: Store, registry:
 
 /// Public HTTPS, and exactly the internal addresses the operator registered.
 pub(crate) fn egress(config: &Config) -> anyhow::Result<Egress> {
-    config.internal_urls.iter().try_fold(Egress::public(), |egress, entry| {
-        egress.register(&entry.url).with_context(|| format!("internal_urls: {}", entry.url))
-    })
+    config
+        .internal_urls
+        .iter()
+        .try_fold(Egress::public(), |egress, entry| {
+            egress
+                .register(&entry.url)
+                .with_context(|| format!("internal_urls: {}", entry.url))
+        })
 }
 
 fn limits(config: &Config) -> Limits {
@@ -108,8 +133,15 @@ impl Parts {
     pub(super) async fn reload_all(&self) {
         match self.gateway.reload(self.tenant).await {
             Ok(report) => {
-                tracing::info!(connections = report.connections, rules = report.rules, "configuration read again");
-                report.problems.iter().for_each(|problem| tracing::warn!("not taken over: {problem}"));
+                tracing::info!(
+                    connections = report.connections,
+                    rules = report.rules,
+                    "configuration read again"
+                );
+                report
+                    .problems
+                    .iter()
+                    .for_each(|problem| tracing::warn!("not taken over: {problem}"));
             }
             Err(failure) => tracing::error!(%failure, "the configuration could not be read again"),
         }

@@ -10,8 +10,8 @@ use super::dispatch::{Asked, Finished};
 use super::prepare::{Prepared, Step};
 use super::{Exchange, Notice, ReplyBody, ToolReply};
 use crate::record::{Decided, ended};
-use crate::wave::skipped_text;
 use crate::view::{Today, revoked};
+use crate::wave::skipped_text;
 use crate::{Gateway, View};
 
 /// How often a call is decided again because the policy changed under it.
@@ -29,13 +29,25 @@ impl Gateway {
         let Prepared { step, exchange, .. } = prepared;
         if let Err(refused) = self.store_snapshot(view).await {
             let call = step.call().id;
-            return ToolReply { call, outcome: refused.outcome, body: refused.body };
+            return ToolReply {
+                call,
+                outcome: refused.outcome,
+                body: refused.body,
+            };
         }
         match step {
             Step::Decide { call, .. } => self.decide(view, *call, exchange).await,
             Step::Absent { call, reason } => self.absent(view, &call, &reason),
-            Step::Invalid { call, tool, violations } => {
-                let text = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+            Step::Invalid {
+                call,
+                tool,
+                violations,
+            } => {
+                let text = violations
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join("; ");
                 let details = json!({ "violations": violations.iter().map(|v| json!({
                     "path": v.instance, "schema_path": v.schema, "keyword": v.keyword, "constraint": v.constraint,
                 })).collect::<Vec<_>>() });
@@ -44,19 +56,41 @@ impl Gateway {
                     text: format!("the arguments do not fit the tool's schema, so nothing was sent: {text}"),
                     details,
                 };
-                self.unsent(view, &call, (tool.verdict, &tool.reason, tool.risk, tool.effect), notice)
+                self.unsent(
+                    view,
+                    &call,
+                    (tool.verdict, &tool.reason, tool.risk, tool.effect),
+                    notice,
+                )
             }
             Step::Unreadable { call, tool, why } => {
                 let code = OutcomeCode::InvalidArguments.as_str();
-                let notice = Notice { code, text: format!("{why}, so nothing was sent"), details: json!({}) };
-                self.unsent(view, &call, (tool.verdict, &tool.reason, tool.risk, tool.effect), notice)
+                let notice = Notice {
+                    code,
+                    text: format!("{why}, so nothing was sent"),
+                    details: json!({}),
+                };
+                self.unsent(
+                    view,
+                    &call,
+                    (tool.verdict, &tool.reason, tool.risk, tool.effect),
+                    notice,
+                )
             }
             Step::Skipped { call, code } => {
                 let tool = view.snapshot().by_name(&call.exposed);
-                let notice =
-                    Notice { code: code.as_str(), text: skipped_text(code).to_owned(), details: json!({}) };
+                let notice = Notice {
+                    code: code.as_str(),
+                    text: skipped_text(code).to_owned(),
+                    details: json!({}),
+                };
                 match tool {
-                    Some(tool) => self.unsent(view, &call, (tool.verdict, &tool.reason, tool.risk, tool.effect), notice),
+                    Some(tool) => self.unsent(
+                        view,
+                        &call,
+                        (tool.verdict, &tool.reason, tool.risk, tool.effect),
+                        notice,
+                    ),
                     None => self.absent(view, &call, &Reason::new(ReasonCode::UnknownTool)),
                 }
             }
@@ -66,10 +100,14 @@ impl Gateway {
     /// A snapshot is stored before the first call that is decided in it.
     async fn store_snapshot(&self, view: &View) -> Result<(), Refused> {
         let put = || async { self.inner.store.put_snapshot(view.snapshot()).await };
-        view.stored.get_or_try_init(put).await.map(|_| ()).map_err(|error| {
-            tracing::error!(%error, "the snapshot of a view cannot be stored");
-            record_unavailable()
-        })
+        view.stored
+            .get_or_try_init(put)
+            .await
+            .map(|_| ())
+            .map_err(|error| {
+                tracing::error!(%error, "the snapshot of a view cannot be stored");
+                record_unavailable()
+            })
     }
 
     async fn decide(&self, view: &Arc<View>, call: Call, exchange: Exchange) -> ToolReply {
@@ -78,25 +116,41 @@ impl Gateway {
         for _ in 0..DECISIONS {
             let decision = match self.with_approval(view, call).await {
                 Ok(decision) => decision,
-                Err(refused) => return ToolReply { call: id, outcome: refused.outcome, body: refused.body },
+                Err(refused) => {
+                    return ToolReply {
+                        call: id,
+                        outcome: refused.outcome,
+                        body: refused.body,
+                    };
+                }
             };
             match decision {
                 Decision::Deny(denial) => return self.denied(&denial),
                 Decision::Ask(ask) => return self.park(ask).await,
-                Decision::Allow(permit) => match self.run(view, permit, exchange.clone(), Asked::Call).await {
-                    Ok(finished) => return reply(id, finished),
-                    Err(Stopped::Refused(refused)) => {
-                        return ToolReply { call: id, outcome: refused.outcome, body: refused.body };
-                    }
-                    Err(Stopped::DecideAgain(same)) => {
-                        call = *same;
-                        if let Err(error) = self.refresh(view.key.principal.tenant).await {
-                            tracing::error!(%error, "the policy facts cannot be read");
-                            let refused = record_unavailable();
-                            return ToolReply { call: id, outcome: refused.outcome, body: refused.body };
+                Decision::Allow(permit) => {
+                    match self.run(view, permit, exchange.clone(), Asked::Call).await {
+                        Ok(finished) => return reply(id, finished),
+                        Err(Stopped::Refused(refused)) => {
+                            return ToolReply {
+                                call: id,
+                                outcome: refused.outcome,
+                                body: refused.body,
+                            };
+                        }
+                        Err(Stopped::DecideAgain(same)) => {
+                            call = *same;
+                            if let Err(error) = self.refresh(view.key.principal.tenant).await {
+                                tracing::error!(%error, "the policy facts cannot be read");
+                                let refused = record_unavailable();
+                                return ToolReply {
+                                    call: id,
+                                    outcome: refused.outcome,
+                                    body: refused.body,
+                                };
+                            }
                         }
                     }
-                },
+                }
             }
         }
         // The policy keeps changing while this call is decided.
@@ -113,14 +167,22 @@ impl Gateway {
             Today::Other(today) => Some(&today.effective),
             Today::Gone => return Ok(Decision::Deny(revoked(view, call))),
         };
-        let facts = CallFacts { current, ..CallFacts::at(now) };
+        let facts = CallFacts {
+            current,
+            ..CallFacts::at(now)
+        };
         let first = policy::decide(&view.effective, call, &facts);
-        let Decision::Ask(ask) = first else { return Ok(first) };
+        let Decision::Ask(ask) = first else {
+            return Ok(first);
+        };
         match self.answered(&ask.call).await {
             Ok(None) => Ok(Decision::Ask(ask)),
             Ok(Some(approval)) => {
                 let fact = ApprovalFact::of(&approval);
-                let facts = CallFacts { approval: fact.as_ref(), ..facts };
+                let facts = CallFacts {
+                    approval: fact.as_ref(),
+                    ..facts
+                };
                 Ok(policy::decide(&view.effective, ask.call, &facts))
             }
             Err(error) => {
@@ -132,7 +194,10 @@ impl Gateway {
 
     /// Denies a call of a tool that is not there. What is known of the tool goes into the record.
     fn absent(&self, view: &View, call: &Call, reason: &Reason) -> ToolReply {
-        let (risk, effect) = view.workspace.weight(&call.target).unwrap_or((Risk::High, Effect::Mutating));
+        let (risk, effect) = view
+            .workspace
+            .weight(&call.target)
+            .unwrap_or((Risk::High, Effect::Mutating));
         let decided = Decided {
             call,
             decision: "deny",
@@ -156,14 +221,26 @@ impl Gateway {
     ) -> ToolReply {
         let call = permit.call().id;
         if let Err(refused) = self.store_snapshot(view).await {
-            return ToolReply { call, outcome: refused.outcome, body: refused.body };
+            return ToolReply {
+                call,
+                outcome: refused.outcome,
+                body: refused.body,
+            };
         }
         match self.run(view, permit, exchange, asked).await {
             Ok(finished) => reply(call, finished),
-            Err(Stopped::Refused(refused)) => ToolReply { call, outcome: refused.outcome, body: refused.body },
+            Err(Stopped::Refused(refused)) => ToolReply {
+                call,
+                outcome: refused.outcome,
+                body: refused.body,
+            },
             Err(Stopped::DecideAgain(_)) => {
                 let refused = record_unavailable();
-                ToolReply { call, outcome: refused.outcome, body: refused.body }
+                ToolReply {
+                    call,
+                    outcome: refused.outcome,
+                    body: refused.body,
+                }
             }
         }
     }
@@ -181,7 +258,11 @@ impl Gateway {
             text: format!("denied: {}", reason.sentence()),
             details: json!({ "reason": reason.code.as_str(), "rule": reason.rule.as_deref() }),
         };
-        ToolReply { call: decided.call.id, outcome, body: ReplyBody::Notice(notice) }
+        ToolReply {
+            call: decided.call.id,
+            outcome,
+            body: ReplyBody::Notice(notice),
+        }
     }
 
     /// A call that policy would let through but that is not sent.
@@ -205,7 +286,11 @@ impl Gateway {
         let code = notice.code.parse().unwrap_or(OutcomeCode::Internal);
         let outcome = Outcome::failed(code);
         self.write_unsent(&decided, outcome);
-        ToolReply { call: call.id, outcome, body: ReplyBody::Notice(notice) }
+        ToolReply {
+            call: call.id,
+            outcome,
+            body: ReplyBody::Notice(notice),
+        }
     }
 
     /// Writes both facts of a call that was not sent. When they cannot be written the answer stands: nothing happened.
@@ -249,7 +334,11 @@ impl Step {
 }
 
 fn reply(call: domain::CallId, finished: Finished) -> ToolReply {
-    ToolReply { call, outcome: finished.outcome, body: finished.body }
+    ToolReply {
+        call,
+        outcome: finished.outcome,
+        body: finished.body,
+    }
 }
 
 /// Nothing can be recorded, so nothing is done.
@@ -260,5 +349,8 @@ pub(crate) fn record_unavailable() -> Refused {
             .to_owned(),
         details: json!({}),
     };
-    Refused { outcome: Outcome::failed(OutcomeCode::RecordUnavailable), body: ReplyBody::Notice(notice) }
+    Refused {
+        outcome: Outcome::failed(OutcomeCode::RecordUnavailable),
+        body: ReplyBody::Notice(notice),
+    }
 }

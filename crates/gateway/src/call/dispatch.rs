@@ -46,7 +46,12 @@ impl Gateway {
             let recorded = self.inner.store.record(tenant, entry).map_err(unavailable)?;
             return self.run_read_only(permit, recorded, exchange, asked).await;
         }
-        match self.inner.store.begin_intent(tenant, entry, permit.epoch(), permit.approval()).await {
+        match self
+            .inner
+            .store
+            .begin_intent(tenant, entry, permit.epoch(), permit.approval())
+            .await
+        {
             Err(IntentError::EpochMoved { .. } | IntentError::ApprovalGone) => {
                 Err(Stopped::DecideAgain(Box::new(permit.into_call())))
             }
@@ -59,7 +64,10 @@ impl Gateway {
                     return Err(Stopped::Refused(record_unavailable()));
                 };
                 let gateway = self.clone();
-                let act = self.inner.tasks.spawn(async move { gateway.act(cleared, exchange, asked).await });
+                let act = self
+                    .inner
+                    .tasks
+                    .spawn(async move { gateway.act(cleared, exchange, asked).await });
                 act.await.map_err(|error| {
                     tracing::error!(%error, "a call ended in a fault of ours; it stands as unknown");
                     let outcome = Outcome::new(Status::Unknown, OutcomeCode::Unknown);
@@ -123,7 +131,10 @@ impl Gateway {
             now: self.now(),
         };
         match capability.run(context, call.arguments.value().clone()).await {
-            Ok(output) => Finished { outcome: Outcome::SUCCEEDED, body: tool_result(output) },
+            Ok(output) => Finished {
+                outcome: Outcome::SUCCEEDED,
+                body: tool_result(output),
+            },
             Err(failure) => failed_with(&failure),
         }
     }
@@ -150,16 +161,26 @@ impl Gateway {
 }
 
 fn finish(dispatched: Dispatched) -> Finished {
-    let Dispatched { outcome, body, detail, http_status, retry_after, .. } = dispatched;
+    let Dispatched {
+        outcome,
+        body,
+        detail,
+        http_status,
+        retry_after,
+        ..
+    } = dispatched;
     let body = match body {
         DispatchBody::Result(raw) => ReplyBody::Result(raw),
         DispatchBody::InputRequired(raw) => ReplyBody::InputRequired(raw),
-        DispatchBody::Rpc { code, message, data } => {
-            ReplyBody::Error(PeerError { code, message, data: data.map(Arc::from) })
-        }
+        DispatchBody::Rpc { code, message, data } => ReplyBody::Error(PeerError {
+            code,
+            message,
+            data: data.map(Arc::from),
+        }),
         DispatchBody::None => {
             let code = outcome.code.unwrap_or(OutcomeCode::Internal);
-            let details = json!({ "http_status": http_status, "retry_after_s": retry_after.map(|d| d.as_secs()) });
+            let details =
+                json!({ "http_status": http_status, "retry_after_s": retry_after.map(|d| d.as_secs()) });
             notice(code, Some(&detail), &details)
         }
     };
@@ -194,17 +215,31 @@ fn notice(code: OutcomeCode, detail: Option<&str>, details: &Value) -> ReplyBody
         Some(detail) if !detail.is_empty() => format!("{what} ({detail})"),
         _ => what.to_owned(),
     };
-    ReplyBody::Notice(Notice { code: code.as_str(), text, details: details.clone() })
+    ReplyBody::Notice(Notice {
+        code: code.as_str(),
+        text,
+        details: details.clone(),
+    })
 }
 
 fn failed(code: OutcomeCode, detail: &str) -> Finished {
-    Finished { outcome: Outcome::failed(code), body: notice(code, Some(detail), &json!({})) }
+    Finished {
+        outcome: Outcome::failed(code),
+        body: notice(code, Some(detail), &json!({})),
+    }
 }
 
 fn failed_with(failure: &Failure) -> Finished {
     let details = json!({ "code": failure.code, "field": failure.field });
-    let notice = Notice { code: failure.code, text: failure.detail.clone(), details };
-    Finished { outcome: Outcome::failed(OutcomeCode::ToolError), body: ReplyBody::Notice(notice) }
+    let notice = Notice {
+        code: failure.code,
+        text: failure.detail.clone(),
+        details,
+    };
+    Finished {
+        outcome: Outcome::failed(OutcomeCode::ToolError),
+        body: ReplyBody::Notice(notice),
+    }
 }
 
 /// A capability's output as a `CallToolResult`: for models as text, for programs as structured content.

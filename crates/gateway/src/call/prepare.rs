@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use connections::schema::Violation;
-use domain::{Arguments, Call, CallId, Digest, OutcomeCode, Reason, ReasonCode, SnapshotTool, Target, ToolRef};
+use domain::{
+    Arguments, Call, CallId, Digest, OutcomeCode, Reason, ReasonCode, SnapshotTool, Target, ToolRef,
+};
 use serde_json::value::RawValue;
 
 use super::{Exchange, ToolRequest};
@@ -25,9 +27,17 @@ pub(super) enum Step {
     /// The view has no such tool.
     Absent { call: Box<Call>, reason: Reason },
     /// The arguments do not fit.
-    Invalid { call: Box<Call>, tool: SnapshotTool, violations: Vec<Violation> },
+    Invalid {
+        call: Box<Call>,
+        tool: SnapshotTool,
+        violations: Vec<Violation>,
+    },
     /// The arguments are no JSON object that can be read.
-    Unreadable { call: Box<Call>, tool: SnapshotTool, why: String },
+    Unreadable {
+        call: Box<Call>,
+        tool: SnapshotTool,
+        why: String,
+    },
     /// Not to be sent because of another call.
     Skipped { call: Box<Call>, code: OutcomeCode },
 }
@@ -42,7 +52,9 @@ impl Prepared {
         match self.step {
             Step::Decide { parallel, .. } => parallel,
             // What is not sent is in nobody's way.
-            Step::Absent { .. } | Step::Invalid { .. } | Step::Unreadable { .. } | Step::Skipped { .. } => true,
+            Step::Absent { .. } | Step::Invalid { .. } | Step::Unreadable { .. } | Step::Skipped { .. } => {
+                true
+            }
         }
     }
 
@@ -54,7 +66,9 @@ impl Prepared {
     pub(crate) fn key(&self) -> Option<(Arc<str>, Digest)> {
         match &self.step {
             Step::Decide { call, .. } => Some((self.name.clone(), call.arguments.digest())),
-            Step::Absent { .. } | Step::Invalid { .. } | Step::Unreadable { .. } | Step::Skipped { .. } => None,
+            Step::Absent { .. } | Step::Invalid { .. } | Step::Unreadable { .. } | Step::Skipped { .. } => {
+                None
+            }
         }
     }
 
@@ -72,7 +86,11 @@ impl Prepared {
 
 impl Gateway {
     pub(crate) fn prepare(&self, view: &View, request: ToolRequest) -> Prepared {
-        let ToolRequest { name, arguments, exchange } = request;
+        let ToolRequest {
+            name,
+            arguments,
+            exchange,
+        } = request;
         let step = self.first_steps(view, &name, arguments, &exchange);
         Prepared { name, step, exchange }
     }
@@ -105,15 +123,28 @@ impl Gateway {
         });
         let Some(tool) = found else {
             let unknown = || Reason::new(ReasonCode::UnknownTool);
-            let reason = snapshot.why_absent(name).map_or_else(unknown, |absent| absent.reason.clone());
+            let reason = snapshot
+                .why_absent(name)
+                .map_or_else(unknown, |absent| absent.reason.clone());
             return Step::Absent { call, reason };
         };
         if let Some(why) = unreadable {
-            return Step::Unreadable { call, tool: tool.clone(), why };
+            return Step::Unreadable {
+                call,
+                tool: tool.clone(),
+                why,
+            };
         }
         match self.check(view, tool, &call.arguments) {
-            Ok(()) => Step::Decide { call, parallel: tool.parallel },
-            Err(violations) => Step::Invalid { call, tool: tool.clone(), violations },
+            Ok(()) => Step::Decide {
+                call,
+                parallel: tool.parallel,
+            },
+            Err(violations) => Step::Invalid {
+                call,
+                tool: tool.clone(),
+                violations,
+            },
         }
     }
 
@@ -133,11 +164,21 @@ impl Gateway {
 
 /// Reads arguments; none means `{}`. What cannot be read is replaced by `{}` in the record, and the reason kept.
 fn read(arguments: Option<Box<RawValue>>) -> (Arguments, Option<String>) {
-    let Some(raw) = arguments else { return (Arguments::empty(), None) };
+    let Some(raw) = arguments else {
+        return (Arguments::empty(), None);
+    };
     match Arguments::new(raw) {
         Ok(arguments) if arguments.value().is_object() => (arguments, None),
-        Ok(_) => (Arguments::empty(), Some("the arguments must be a JSON object".to_owned())),
-        Err(error) => (Arguments::empty(), Some(format!("the arguments cannot be read as JSON ({:?} error)", error.classify()))),
+        Ok(_) => (
+            Arguments::empty(),
+            Some("the arguments must be a JSON object".to_owned()),
+        ),
+        Err(error) => (
+            Arguments::empty(),
+            Some(format!(
+                "the arguments cannot be read as JSON ({:?} error)",
+                error.classify()
+            )),
+        ),
     }
 }
-

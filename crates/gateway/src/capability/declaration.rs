@@ -107,7 +107,10 @@ impl Declaration {
     /// The command's words.
     #[must_use]
     pub fn command_words(&self) -> Vec<&'static str> {
-        self.command.map_or_else(|| self.id.split('.').collect(), |words| words.split(' ').collect())
+        self.command.map_or_else(
+            || self.id.split('.').collect(),
+            |words| words.split(' ').collect(),
+        )
     }
 
     /// Whether it exists on this surface.
@@ -145,9 +148,11 @@ impl Capability {
         let erased: Run = Arc::new(move |context, input| {
             let handler = handler.clone();
             Box::pin(async move {
-                let input: I = serde_json::from_value(input).map_err(|error| Failure::invalid_input(&error))?;
+                let input: I =
+                    serde_json::from_value(input).map_err(|error| Failure::invalid_input(&error))?;
                 let output = handler(context, input).await?;
-                serde_json::to_value(output).map_err(|error| Failure::internal("the answer could not be written", error))
+                serde_json::to_value(output)
+                    .map_err(|error| Failure::internal("the answer could not be written", error))
             })
         });
         let output = schema_of::<O>();
@@ -174,7 +179,9 @@ impl Capability {
         let running = AssertUnwindSafe(async move { handler(context, input).await }).catch_unwind();
         running.await.unwrap_or_else(|panic| {
             let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+            let said = said
+                .or_else(|| panic.downcast_ref::<String>().cloned())
+                .unwrap_or_default();
             Err(Failure::internal("the operation ended in a fault of ours", said))
         })
     }
@@ -182,10 +189,14 @@ impl Capability {
 
 impl fmt::Debug for Capability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Capability").field("declaration", &self.declaration).finish_non_exhaustive()
+        f.debug_struct("Capability")
+            .field("declaration", &self.declaration)
+            .finish_non_exhaustive()
     }
 }
 
 fn schema_of<T: JsonSchema>() -> Schema {
-    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>()
+    SchemaSettings::draft2020_12()
+        .into_generator()
+        .into_root_schema_for::<T>()
 }

@@ -48,7 +48,13 @@ impl Failure {
     /// A failure of this kind.
     #[must_use]
     pub fn new(kind: FailureKind, code: &'static str, detail: impl Into<String>) -> Self {
-        Self { kind, code, detail: detail.into(), field: None, retry_after: None }
+        Self {
+            kind,
+            code,
+            detail: detail.into(),
+            field: None,
+            retry_after: None,
+        }
     }
 
     /// The same, about a field of the input.
@@ -61,7 +67,11 @@ impl Failure {
     /// Something does not exist, or may not be known to.
     #[must_use]
     pub fn not_found(what: &str) -> Self {
-        Self::new(FailureKind::NotFound, "resource.not_found", format!("there is no such {what} in this workspace"))
+        Self::new(
+            FailureKind::NotFound,
+            "resource.not_found",
+            format!("there is no such {what} in this workspace"),
+        )
     }
 
     /// A field is not acceptable.
@@ -80,7 +90,11 @@ impl Failure {
     #[must_use]
     pub fn internal(what: &'static str, cause: impl fmt::Display) -> Self {
         tracing::error!(cause = %cause, "{what}");
-        Self::new(FailureKind::Internal, "server.internal", format!("{what}; the server's log has the cause"))
+        Self::new(
+            FailureKind::Internal,
+            "server.internal",
+            format!("{what}; the server's log has the cause"),
+        )
     }
 }
 

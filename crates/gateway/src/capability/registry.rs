@@ -45,19 +45,33 @@ impl Registry {
         let mut commands = HashSet::new();
         for capability in capabilities {
             let d = capability.declaration;
-            unique(operations.insert(format!("{} {}", d.method.as_str(), d.path)), "operation", d.path)?;
+            unique(
+                operations.insert(format!("{} {}", d.method.as_str(), d.path)),
+                "operation",
+                d.path,
+            )?;
             if d.on(Surface::Cli) {
                 let words = d.command_words().join(" ");
                 unique(commands.insert(words.clone()), "command", &words)?;
             }
             for parameter in path_parameters(d.path) {
-                let known = capability.input.pointer(&format!("/properties/{parameter}")).is_some();
+                let known = capability
+                    .input
+                    .pointer(&format!("/properties/{parameter}"))
+                    .is_some();
                 if !known {
-                    return Err(RegistryError::PathParameter { id: d.id, parameter: parameter.to_owned() });
+                    return Err(RegistryError::PathParameter {
+                        id: d.id,
+                        parameter: parameter.to_owned(),
+                    });
                 }
             }
             let name = d.tool_name();
-            unique(registry.by_tool_name.insert(name.clone(), d.id).is_none(), "tool name", &name)?;
+            unique(
+                registry.by_tool_name.insert(name.clone(), d.id).is_none(),
+                "tool name",
+                &name,
+            )?;
             unique(registry.by_id.insert(d.id, capability).is_none(), "id", d.id)?;
         }
         Ok(registry)
@@ -88,9 +102,17 @@ impl Registry {
 
 /// The names between braces in a path.
 pub(crate) fn path_parameters(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+    path.split('/')
+        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
 }
 
 fn unique(fresh: bool, what: &'static str, value: &str) -> Result<(), RegistryError> {
-    if fresh { Ok(()) } else { Err(RegistryError::Duplicate { what, value: value.to_owned() }) }
+    if fresh {
+        Ok(())
+    } else {
+        Err(RegistryError::Duplicate {
+            what,
+            value: value.to_owned(),
+        })
+    }
 }

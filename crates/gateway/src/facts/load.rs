@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use domain::{
-    Connection, ConnectionState, DefinitionState, Digest, Effect, Grant, Hints, Risk, Surface, Tenant, ToolRef,
+    Connection, ConnectionState, DefinitionState, Digest, Effect, Grant, Hints, Risk, Surface, Tenant,
+    ToolRef,
 };
 use policy::{AcceptNewTools, ConnectionFact, RuleSet, ToolFact};
 use serde_json::json;
@@ -92,7 +93,10 @@ fn fact(connection: &Connection) -> ConnectionFact {
         enabled: connection.enabled,
         trusted: connection.trusted,
         ready: connection.state == ConnectionState::Ready || connection.catalogue_version > 0,
-        allowed_tools: connection.allowed_tools.as_ref().map(|names| Arc::from(names.as_slice())),
+        allowed_tools: connection
+            .allowed_tools
+            .as_ref()
+            .map(|names| Arc::from(names.as_slice())),
         accept_new_tools: AcceptNewTools::default(),
     }
 }
@@ -117,17 +121,30 @@ fn built_in(capability: &Capability) -> (ToolRef, ToolFact, KnownTool) {
         state: DefinitionState::Pinned,
         risk: d.risk,
         effect: d.effect,
-        hints: Hints { read_only: Some(read_only), ..Hints::default() },
+        hints: Hints {
+            read_only: Some(read_only),
+            ..Hints::default()
+        },
         surfaces: Arc::from(d.surfaces),
         seen: true,
     };
     let raw: Box<RawValue> = serde_json::value::to_raw_value(&definition).unwrap_or_default();
-    (tool, fact, KnownTool::Capability { id: d.id, definition: Arc::from(raw) })
+    (
+        tool,
+        fact,
+        KnownTool::Capability {
+            id: d.id,
+            definition: Arc::from(raw),
+        },
+    )
 }
 
 /// An unclassified tool is high and mutating, whatever its annotations say.
 fn imported(pin: ToolPin) -> (ToolRef, ToolFact, Option<KnownTool>) {
-    let tool = ToolRef::Upstream { connection: pin.connection, name: pin.name };
+    let tool = ToolRef::Upstream {
+        connection: pin.connection,
+        name: pin.name,
+    };
     let pinned = pin.accepted.as_ref().or(pin.seen.as_ref());
     let fact = ToolFact {
         tool: tool.clone(),
@@ -139,7 +156,6 @@ fn imported(pin: ToolPin) -> (ToolRef, ToolFact, Option<KnownTool>) {
         surfaces: Arc::from([]),
         seen: pin.accepted.is_some(),
     };
-    let known = pinned
-        .map(|d| KnownTool::Imported(Arc::new(Imported::new(d.raw.clone(), d.digest))));
+    let known = pinned.map(|d| KnownTool::Imported(Arc::new(Imported::new(d.raw.clone(), d.digest))));
     (tool, fact, known)
 }

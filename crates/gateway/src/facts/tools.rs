@@ -48,12 +48,18 @@ pub(crate) struct Imported {
 
 impl Imported {
     pub(crate) fn new(definition: Arc<RawValue>, digest: Digest) -> Self {
-        Self { definition, digest, validator: OnceLock::new() }
+        Self {
+            definition,
+            digest,
+            validator: OnceLock::new(),
+        }
     }
 
     /// The validator of its arguments.
     pub(crate) fn validator(&self, schemas: &Schemas) -> Result<&Arc<Validator>, &SchemaProblem> {
-        self.validator.get_or_init(|| input_schema(&self.definition, |raw| schemas.get(self.digest, raw))).as_ref()
+        self.validator
+            .get_or_init(|| input_schema(&self.definition, |raw| schemas.get(self.digest, raw)))
+            .as_ref()
     }
 }
 
@@ -64,7 +70,9 @@ fn input_schema<T>(definition: &RawValue, compile: impl FnOnce(&RawValue) -> T) 
         #[serde(borrow, rename = "inputSchema")]
         input_schema: Option<&'a RawValue>,
     }
-    let found = serde_json::from_str::<Shape<'_>>(definition.get()).ok().and_then(|shape| shape.input_schema);
+    let found = serde_json::from_str::<Shape<'_>>(definition.get())
+        .ok()
+        .and_then(|shape| shape.input_schema);
     match found {
         Some(raw) => compile(raw),
         None => {

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use domain::{
-    Agent, AgentId, Connection, ConnectionId, DefinitionState, Digest, Effect, Epoch, Grant, GrantSubject, Handle, Hints,
-    Namespace, Permission, Risk, Target, Tenant, ToolRef,
+    Agent, AgentId, Connection, ConnectionId, DefinitionState, Digest, Effect, Epoch, Grant, GrantSubject,
+    Handle, Hints, Namespace, Permission, Risk, Target, Tenant, ToolRef,
 };
 use policy::{ConnectionFact, NameLimits, RuleSet, ToolFact};
 use store::Catalogue;
@@ -74,7 +74,9 @@ impl Workspace {
     /// The agent a person means: by handle, or by id.
     #[must_use]
     pub fn find_agent(&self, named: &str) -> Option<&Agent> {
-        let by_handle = Handle::new(named).ok().and_then(|handle| self.agent_by_handle(&handle));
+        let by_handle = Handle::new(named)
+            .ok()
+            .and_then(|handle| self.agent_by_handle(&handle));
         by_handle.or_else(|| named.parse().ok().and_then(|id| self.agents.get(&id)))
     }
 
@@ -87,20 +89,28 @@ impl Workspace {
     /// The connection with this namespace.
     #[must_use]
     pub fn connection_by_namespace(&self, namespace: &Namespace) -> Option<&Arc<Connection>> {
-        self.namespaces.get(namespace).and_then(|id| self.connections.get(id))
+        self.namespaces
+            .get(namespace)
+            .and_then(|id| self.connections.get(id))
     }
 
     /// The connection a person means: by namespace, or by id.
     #[must_use]
     pub fn find_connection(&self, named: &str) -> Option<&Arc<Connection>> {
-        let by_name = Namespace::new(named).ok().and_then(|name| self.connection_by_namespace(&name));
+        let by_name = Namespace::new(named)
+            .ok()
+            .and_then(|name| self.connection_by_namespace(&name));
         by_name.or_else(|| named.parse().ok().and_then(|id| self.connections.get(&id)))
     }
 
     /// What an agent's grant says about a subject; none where there is no grant.
     #[must_use]
     pub fn permission(&self, agent: AgentId, subject: &GrantSubject) -> Option<Permission> {
-        self.grants.get(&agent)?.iter().find(|g| g.subject == *subject).map(|g| g.permission)
+        self.grants
+            .get(&agent)?
+            .iter()
+            .find(|g| g.subject == *subject)
+            .map(|g| g.permission)
     }
 
     /// All tools, in no order.
@@ -122,7 +132,10 @@ impl Workspace {
     pub fn tool(&self, tool: &ToolRef) -> Option<KnownFacts> {
         let fact = self.tool_facts.iter().find(|f| f.tool == *tool)?;
         let said = self.tools.get(tool).map(KnownTool::said).unwrap_or_default();
-        let namespace = tool.connection().and_then(|id| self.connections.get(&id)).map(|c| &c.namespace);
+        let namespace = tool
+            .connection()
+            .and_then(|id| self.connections.get(&id))
+            .map(|c| &c.namespace);
         let exposed = match tool {
             ToolRef::Capability(name) => Arc::from(name.replace('.', "_")),
             ToolRef::Upstream { connection, name } => {
@@ -158,7 +171,11 @@ impl Workspace {
     /// How risky a target is, and whether it changes anything.
     pub(crate) fn weight(&self, target: &Target) -> Option<(Risk, Effect)> {
         match target {
-            Target::Tool(tool) => self.tool_facts.iter().find(|f| f.tool == *tool).map(|f| (f.risk, f.effect)),
+            Target::Tool(tool) => self
+                .tool_facts
+                .iter()
+                .find(|f| f.tool == *tool)
+                .map(|f| (f.risk, f.effect)),
             Target::Prompt { .. } | Target::Resource { .. } => Some((Risk::Low, Effect::ReadOnly)),
         }
     }

@@ -65,7 +65,12 @@ pub(crate) fn compose(key: ViewKey, workspace: Arc<Workspace>, names: NameLimits
     let agent = find_agent(&key, &workspace)?.clone();
     let connection = match &key.scope {
         Scope::All => None,
-        Scope::Namespace(name) => Some(workspace.connection_by_namespace(name).ok_or_else(no_connection)?.id),
+        Scope::Namespace(name) => Some(
+            workspace
+                .connection_by_namespace(name)
+                .ok_or_else(no_connection)?
+                .id,
+        ),
         Scope::Connection(id) => Some(workspace.connection(*id).ok_or_else(no_connection)?.id),
     };
     let none = Vec::new();
@@ -85,7 +90,15 @@ pub(crate) fn compose(key: ViewKey, workspace: Arc<Workspace>, names: NameLimits
         names,
     };
     let effective = policy::compose(&facts);
-    Ok(View { key, agent, connection, effective, stored: OnceCell::new(), lists: OnceLock::new(), workspace })
+    Ok(View {
+        key,
+        agent,
+        connection,
+        effective,
+        stored: OnceCell::new(),
+        lists: OnceLock::new(),
+        workspace,
+    })
 }
 
 fn no_connection() -> Failure {
@@ -100,5 +113,7 @@ fn find_agent<'a>(key: &ViewKey, workspace: &'a Workspace) -> Result<&'a Agent, 
         AgentRef::Handle(handle) => workspace.agent_by_handle(handle),
         AgentRef::Id(id) => workspace.agent(*id),
     };
-    found.filter(|agent| bound.is_none_or(|id| id == agent.id)).ok_or_else(|| Failure::not_found("agent"))
+    found
+        .filter(|agent| bound.is_none_or(|id| id == agent.id))
+        .ok_or_else(|| Failure::not_found("agent"))
 }

@@ -53,20 +53,34 @@ impl View {
         match (self.connection, said.as_slice()) {
             (_, []) => None,
             (Some(_), [(_, text)]) => Some((*text).to_owned()),
-            (_, all) => {
-                Some(all.iter().map(|(label, text)| format!("## {label}\n\n{text}")).collect::<Vec<_>>().join("\n\n"))
-            }
+            (_, all) => Some(
+                all.iter()
+                    .map(|(label, text)| format!("## {label}\n\n{text}"))
+                    .collect::<Vec<_>>()
+                    .join("\n\n"),
+            ),
         }
     }
 
     /// Connections this view shows anything of, with their catalogues, in order of id (so: of age).
     pub(crate) fn shown(&self) -> impl Iterator<Item = (ConnectionId, &Arc<Catalogue>)> {
         let snapshot = self.snapshot();
-        let mut ids: Vec<ConnectionId> = snapshot.tools.iter().filter_map(|t| t.tool.connection()).collect();
-        ids.extend(snapshot.contexts.iter().filter(|c| c.prompts || c.resources).map(|c| c.connection));
+        let mut ids: Vec<ConnectionId> = snapshot
+            .tools
+            .iter()
+            .filter_map(|t| t.tool.connection())
+            .collect();
+        ids.extend(
+            snapshot
+                .contexts
+                .iter()
+                .filter(|c| c.prompts || c.resources)
+                .map(|c| c.connection),
+        );
         ids.sort_unstable();
         ids.dedup();
-        ids.into_iter().filter_map(|id| self.workspace.catalogue(id).map(|catalogue| (id, catalogue)))
+        ids.into_iter()
+            .filter_map(|id| self.workspace.catalogue(id).map(|catalogue| (id, catalogue)))
     }
 
     pub(super) fn lists(&self) -> &Lists {
@@ -86,25 +100,49 @@ impl View {
                 rename(definition, &tool.exposed)
             })
             .collect();
-        let mut lists = Lists { tools, prompts: Vec::new(), resources: Vec::new(), templates: Vec::new() };
+        let mut lists = Lists {
+            tools,
+            prompts: Vec::new(),
+            resources: Vec::new(),
+            templates: Vec::new(),
+        };
         let mut taken = HashSet::new();
         for (id, catalogue) in self.shown() {
-            let Some(access) = snapshot.context(id) else { continue };
+            let Some(access) = snapshot.context(id) else {
+                continue;
+            };
             if access.prompts {
-                lists.prompts.extend(catalogue.prompts.iter().filter_map(|raw| self.prompt(id, raw, &mut taken)));
+                lists.prompts.extend(
+                    catalogue
+                        .prompts
+                        .iter()
+                        .filter_map(|raw| self.prompt(id, raw, &mut taken)),
+                );
             }
             if access.resources {
-                let fresh = |item: &Catalogued, taken: &mut HashSet<Arc<str>>| taken.insert(item.exposed.clone());
-                let resources = catalogue.resources.iter().filter_map(|raw| item(id, raw, |i| i.uri));
+                let fresh =
+                    |item: &Catalogued, taken: &mut HashSet<Arc<str>>| taken.insert(item.exposed.clone());
+                let resources = catalogue
+                    .resources
+                    .iter()
+                    .filter_map(|raw| item(id, raw, |i| i.uri));
                 lists.resources.extend(resources.filter(|i| fresh(i, &mut taken)));
-                let templates = catalogue.templates.iter().filter_map(|raw| item(id, raw, |i| i.uri_template));
+                let templates = catalogue
+                    .templates
+                    .iter()
+                    .filter_map(|raw| item(id, raw, |i| i.uri_template));
                 lists.templates.extend(templates.filter(|i| fresh(i, &mut taken)));
             }
         }
         lists
     }
 
-    fn prompt(&self, id: ConnectionId, raw: &Arc<RawValue>, taken: &mut HashSet<Arc<str>>) -> Option<Catalogued> {
+    fn prompt(
+        &self,
+        id: ConnectionId,
+        raw: &Arc<RawValue>,
+        taken: &mut HashSet<Arc<str>>,
+    ) -> Option<Catalogued> {
         let mut prompt = item(id, raw, |i| i.name)?;
         if self.connection.is_none() {
             let namespace = &self.workspace.connection(id)?.namespace;
@@ -132,5 +170,10 @@ fn item<'a>(
 ) -> Option<Catalogued> {
     let named: Named<'a> = serde_json::from_str(raw.get()).ok()?;
     let name: Arc<str> = Arc::from(key(named)?.as_ref());
-    Some(Catalogued { connection, exposed: name.clone(), name, definition: raw.clone() })
+    Some(Catalogued {
+        connection,
+        exposed: name.clone(),
+        name,
+        definition: raw.clone(),
+    })
 }

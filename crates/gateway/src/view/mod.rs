@@ -1,10 +1,10 @@
 //! What one principal sees of one agent through one endpoint, composed once per policy epoch.
 
 mod catalogued;
+mod compose;
 mod details;
 mod endpoint;
 mod lists;
-mod compose;
 mod today;
 
 pub use catalogued::Catalogued;

@@ -33,9 +33,9 @@ impl Gateway {
 pub(crate) fn revoked(view: &View, call: Call) -> Denial {
     let snapshot = view.snapshot();
     let (risk, effect) = match &call.target {
-        Target::Tool(tool) => {
-            snapshot.by_tool(tool).map_or((Risk::High, Effect::Mutating), |known| (known.risk, known.effect))
-        }
+        Target::Tool(tool) => snapshot
+            .by_tool(tool)
+            .map_or((Risk::High, Effect::Mutating), |known| (known.risk, known.effect)),
         Target::Prompt { .. } | Target::Resource { .. } => (Risk::Low, Effect::ReadOnly),
     };
     Denial {

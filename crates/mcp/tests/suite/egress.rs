@@ -128,6 +128,7 @@ const URLS: &[(&str, &str)] = &[
     ("https://[fd00:ec2::254]/", "egress.address"),
 ];
 
+// V135
 #[test]
 fn urls() {
     let egress = Egress::public().register(REGISTERED).unwrap();

@@ -140,6 +140,7 @@ fn target(text: &str) -> Target {
 }
 
 // O001–O004: surface, tool policy, grants, then the channel, in that order. O052–O056: what each risk does.
+// O003: a turn's own policy narrows, in its place among the rest.
 #[test]
 fn precedence() {
     check(include_str!("fixtures/precedence.toml"));

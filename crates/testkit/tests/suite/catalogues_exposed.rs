@@ -148,7 +148,7 @@ async fn digests(house: &House) -> (BTreeMap<(ConnectionId, String), String>, BT
     (digests, unusable)
 }
 
-// V064 X005 X008
+// V064 X005 X006 X008
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_tool_is_exposed_as_its_server_said_it() {
     let recorded = catalogues().unwrap();

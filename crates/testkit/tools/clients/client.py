@@ -74,15 +74,14 @@ async def listen(client):
     """Hears of changed lists from now on; sessions hear of them without asking."""
     if ERA == "legacy":
         return {}
-    opened = client.listen(tools_list_changed=True)
-    subscription = await opened.__aenter__()
 
-    async def follow():
-        async for _event in subscription:
-            say(event="tools_changed")
+    async def follow(task_status=anyio.TASK_STATUS_IGNORED):
+        async with client.listen(tools_list_changed=True) as subscription:
+            task_status.started(plain(subscription.honored))
+            async for _event in subscription:
+                say(event="tools_changed")
 
-    TASKS.start_soon(follow)
-    return plain(subscription.honored)
+    return await TASKS.start(follow)
 
 
 async def run(client, order, scope):

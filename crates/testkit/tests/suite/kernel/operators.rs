@@ -320,7 +320,7 @@ async fn an_agents_own_key_acts_for_that_agent_alone(bench: Bench) {
     house.verify().await;
 }
 
-// V063
+// V063 O009
 async fn every_operation_leaves_its_trace(bench: Bench) {
     let house = House::with(bench, &[]).await;
     for id in ids(&house) {
