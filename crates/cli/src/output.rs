@@ -1,13 +1,9 @@
 //! What people and programs see: text, tables, JSON, progress. The one place that prints.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "printing is what this module is for"
-)]
+#![expect(clippy::print_stderr, reason = "printing is what this module is for")]
 
 mod table;
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -26,7 +22,12 @@ pub(crate) struct Usage(pub(crate) String);
 
 /// Prints a line for people.
 pub(crate) fn say(line: &str) {
-    println!("{line}");
+    print(format_args!("{line}"));
+}
+
+/// Writes to standard output. Whoever closed the pipe has seen enough.
+fn print(text: std::fmt::Arguments<'_>) {
+    drop(writeln!(std::io::stdout().lock(), "{text}"));
 }
 
 /// Prints a line for people beside the output of programs.
@@ -36,7 +37,7 @@ pub(crate) fn note(line: &str) {
 
 /// Prints a document for programs.
 pub(crate) fn json(value: &Value) {
-    println!("{value:#}");
+    print(format_args!("{value:#}"));
 }
 
 /// Ends with an error.

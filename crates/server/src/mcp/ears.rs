@@ -124,7 +124,7 @@ impl CallEvents for Ears {
     }
 
     fn request(&self, method: &str, params: Option<&RawValue>, responder: PeerResponder) {
-        let params = params.map(ToOwned::to_owned);
+        let params = params.map(without_token);
         self.push(Heard::Wish(Wish {
             method: method.to_owned(),
             params,
@@ -160,11 +160,34 @@ fn message(wanted: Option<usize>, params: Option<&RawValue>) -> Option<String> {
     (level >= wanted?).then(|| notification("notifications/message", Some(params.get())))
 }
 
+/// A request's params without its progress token: nobody would pass the client's progress on, and two upstreams may use the same token
+/// towards one client.
+fn without_token(params: &RawValue) -> Box<RawValue> {
+    let read = Members::read(params);
+    let meta = read
+        .as_ref()
+        .and_then(|members| members.get("_meta"))
+        .and_then(Members::read);
+    let (Some(members), Some(meta)) = (read, meta) else {
+        return params.to_owned();
+    };
+    if meta.get("progressToken").is_none() {
+        return params.to_owned();
+    }
+    let meta = meta.filtered(|name| name != "progressToken");
+    let others = members.filtered(|name| name != "_meta");
+    let Some(rest) = others.get().strip_prefix('{').filter(|_| meta.get() != "{}") else {
+        return others;
+    };
+    let comma = if rest == "}" { "" } else { "," };
+    RawValue::from_string(format!(r#"{{"_meta":{}{comma}{rest}"#, meta.get())).unwrap_or(others)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::value::RawValue;
 
-    use super::{message, progress};
+    use super::{message, progress, without_token};
 
     fn raw(text: &str) -> Box<RawValue> {
         RawValue::from_string(text.to_owned()).unwrap()
@@ -180,6 +203,25 @@ mod tests {
             )
         );
         assert_eq!(progress(None, Some(&params)), None);
+    }
+
+    #[test]
+    fn progress_tokens_of_upstreams_stay_with_us() {
+        let cases = [
+            (r#"{"mode":"form"}"#, r#"{"mode":"form"}"#),
+            (r#"{"a":1, "_meta":{"x":1}}"#, r#"{"a":1, "_meta":{"x":1}}"#),
+            (r#"{"_meta":{"progressToken":0},"a":1}"#, r#"{"a":1}"#),
+            (r#"{"_meta":{"progressToken":0}}"#, "{}"),
+            (
+                r#"{"a":1,"_meta":{"progressToken":"t","x":[ 1 ]}}"#,
+                r#"{"_meta":{"x":[ 1 ]},"a":1}"#,
+            ),
+            (r#"{"_meta":{"progressToken":0,"x":1}}"#, r#"{"_meta":{"x":1}}"#),
+            ("[]", "[]"),
+        ];
+        for (params, want) in cases {
+            assert_eq!(without_token(&raw(params)).get(), want);
+        }
     }
 
     #[test]

@@ -35,6 +35,8 @@ struct Page<'a> {
 struct Definition {
     name: String,
     rest: String,
+    /// Whether arguments are needed to call it.
+    demanding: bool,
 }
 
 impl Definition {
@@ -45,12 +47,15 @@ impl Definition {
         let at = name.as_ptr().addr() - text.as_ptr().addr();
         let rest = [&text[..at], &text[at + name.len()..]].concat();
         let name = serde_json::from_str(name).unwrap();
-        Self { name, rest }
-    }
-
-    /// Whether arguments are needed to call it.
-    fn wants_arguments(&self) -> bool {
-        self.rest.contains("\"required\"")
+        let schema: Value = serde_json::from_str(members["inputSchema"].get()).unwrap();
+        let demanding = schema["required"]
+            .as_array()
+            .is_some_and(|names| !names.is_empty());
+        Self {
+            name,
+            rest,
+            demanding,
+        }
     }
 }
 
@@ -242,7 +247,7 @@ fn cut(name: &str) -> bool {
 /// Calls every renamed tool that needs no arguments: each has to reach its own server under its own name.
 async fn call(house: &House, renamed: &[(&Definition, &Definition)]) -> usize {
     let mut called = 0;
-    for (tool, exposed) in renamed.iter().filter(|(tool, _)| !tool.wants_arguments()) {
+    for (tool, exposed) in renamed.iter().filter(|(tool, _)| !tool.demanding) {
         let body = post(
             house,
             "tools/call",

@@ -159,6 +159,10 @@ async fn elicitation(client: &mut Driver, connection: &str) {
     let heard = client.heard("elicitation");
     assert_eq!(heard.len(), 1, "{heard:?}");
     assert_eq!(heard[0]["params"]["message"], "Who are you?", "{heard:?}");
+    assert!(
+        heard[0]["params"]["_meta"]["progressToken"].is_null(),
+        "an upstream's token: {heard:?}"
+    );
     assert_eq!(
         heard[0]["params"]["requestedSchema"]["required"],
         json!(["username", "email"])
