@@ -210,15 +210,10 @@ fn compare<'a>(recorded: &'a [Recorded], exposed: &'a [Definition]) -> Vec<(&'a 
         let mut exposed = of.remove(namespace.as_str()).unwrap_or_default();
         for tool in tools {
             let full = format!("{namespace}__{}", tool.name);
-            let stem: String = tool
-                .name
-                .chars()
-                .take(4)
-                .take_while(char::is_ascii_alphanumeric)
-                .collect();
-            let fits = |seen: &&Definition| match legal(&full) {
-                true => seen.name == full,
-                false => cut(&seen.name) && seen.name.starts_with(&format!("{namespace}__{stem}")),
+            let plain: String = full.chars().map(legible).collect();
+            let fits = |seen: &&Definition| match legal(&plain) {
+                true => seen.name == plain,
+                false => cut(&seen.name) && plain.starts_with(seen.name.rsplit_once('_').unwrap().0),
             };
             let at = exposed
                 .iter()
@@ -236,6 +231,14 @@ fn compare<'a>(recorded: &'a [Recorded], exposed: &'a [Definition]) -> Vec<(&'a 
     }
     assert!(of.is_empty(), "{:?}", of.keys());
     renamed
+}
+
+/// What stands for a character in an exposed name.
+fn legible(character: char) -> char {
+    match character {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => character,
+        _ => '_',
+    }
 }
 
 /// Whether a name ends in `_` and 8 hex digits.
