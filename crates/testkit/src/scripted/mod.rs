@@ -1,6 +1,6 @@
 //! An upstream whose every answer a test writes, down to the byte, and which remembers what it was asked.
 //!
-//! ```no_run
+//! ```text
 //! # async fn example() -> std::io::Result<()> {
 //! use testkit::scripted::{Reply, Scripted};
 //!

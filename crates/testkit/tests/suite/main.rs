@@ -1,7 +1,10 @@
 //! This crate's programs run as programs, and our client against servers that others wrote or that were recorded.
 //! Being here makes cargo build the programs for every run of the whole workspace.
 
-#![expect(clippy::string_slice, reason = "tests cut texts they made or recorded themselves")]
+#![expect(
+    clippy::string_slice,
+    reason = "tests cut texts they made or recorded themselves"
+)]
 
 // Marked as test code so that the lints know.
 #[cfg(test)]
