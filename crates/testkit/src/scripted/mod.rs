@@ -1,7 +1,6 @@
 //! An upstream whose every answer a test writes, down to the byte, and which remembers what it was asked.
 //!
 //! ```text
-//! # async fn example() -> std::io::Result<()> {
 //! use testkit::scripted::{Reply, Scripted};
 //!
 //! let upstream = Scripted::start(|request| match request.rpc_method().as_deref() {
@@ -11,7 +10,6 @@
 //! .await?;
 //! // … let a client loose on upstream.url() …
 //! let calls = upstream.received_of("tools/call");
-//! # Ok(()) }
 //! ```
 
 mod raw;
