@@ -38,6 +38,14 @@ pub enum StoreError {
     /// A page cursor that this list did not give.
     #[error("the cursor is not one this list gave; start again without it")]
     BadCursor,
+    /// Something contradicts itself and would come back as something else.
+    #[error("the {what} cannot be stored: {reason}")]
+    Unsound {
+        /// What.
+        what: &'static str,
+        /// What is wrong with it, and what to do.
+        reason: &'static str,
+    },
     /// Something is larger than the store takes.
     #[error("{what} has {size} bytes, at most {max} are stored")]
     TooLarge {

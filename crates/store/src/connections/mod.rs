@@ -31,7 +31,8 @@ impl Store {
     /// Stores a new connection; its version becomes 1, its catalogue version 0.
     ///
     /// # Errors
-    /// `Conflict` when label or namespace is taken; `NotFound` when the owning agent does not exist.
+    /// `Conflict` when label or namespace is taken; `NotFound` when the owning agent does not exist; `Unsound` when the endpoint
+    /// contradicts itself.
     pub async fn create_connection(
         &self,
         tenant: Tenant,
@@ -137,7 +138,7 @@ impl Store {
     /// and the catalogue are left as they are.
     ///
     /// # Errors
-    /// `NotFound`, `Version`, or `Conflict` when the label is taken.
+    /// `NotFound`, `Version`, `Conflict` when the label is taken, or `Unsound` when the endpoint contradicts itself.
     pub async fn update_connection(
         &self,
         tenant: Tenant,

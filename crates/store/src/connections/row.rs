@@ -32,10 +32,7 @@ pub(super) fn fixed(connection: &Connection, seq: i64) -> Columns {
 
 /// What people set.
 pub(super) fn settings(connection: &Connection) -> Result<Columns, StoreError> {
-    let endpoint = match &connection.endpoint {
-        Endpoint::Command { configured } => configured,
-        Endpoint::Url { url, .. } => url,
-    };
+    let endpoint = written(&connection.endpoint)?;
     let account = &connection.account;
     let allowed = connection
         .allowed_tools
@@ -84,14 +81,7 @@ pub(super) fn found(connection: &Connection) -> Columns {
 
 /// Reads a row.
 pub(super) fn read(row: &QueryResult) -> Result<Connection, StoreError> {
-    let endpoint: Arc<str> = get::<String>(row, "endpoint")?.into();
-    let endpoint = match word(row, "transport")? {
-        Transport::Stdio => Endpoint::Command { configured: endpoint },
-        transport @ (Transport::StreamableHttp | Transport::Sse | Transport::Auto) => Endpoint::Url {
-            url: endpoint,
-            transport,
-        },
-    };
+    let endpoint = endpoint(get::<String>(row, "endpoint")?.into(), word(row, "transport")?);
     let timeout: Option<i64> = get(row, "call_timeout_ms")?;
     let allowed: Option<String> = get(row, "allowed_tools")?;
     Ok(Connection {
@@ -127,6 +117,42 @@ pub(super) fn read(row: &QueryResult) -> Result<Connection, StoreError> {
         version: count(row, "version")?,
         created_at: time(row, "created_at")?,
     })
+}
+
+/// What stands for an endpoint beside its transport.
+fn written(endpoint: &Endpoint) -> Result<&Arc<str>, StoreError> {
+    let reason = match endpoint {
+        Endpoint::Command { configured } if is_url(configured) => {
+            "the name of a command has no colon; give the name it has in the configuration"
+        }
+        Endpoint::Command { configured } => return Ok(configured),
+        Endpoint::Url {
+            transport: Transport::Stdio,
+            ..
+        } => "a URL is not reached over stdio; choose auto, streamable_http or sse",
+        Endpoint::Url { url, .. } if !is_url(url) => "a URL has a scheme, as https://",
+        Endpoint::Url { url, .. } => return Ok(url),
+    };
+    Err(StoreError::Unsound {
+        what: "connection's endpoint",
+        reason,
+    })
+}
+
+/// Reads an endpoint. Whatever a row says about the transport, what is no name of a command never becomes one: nothing runs by it,
+/// and people see that the transport is wrong.
+fn endpoint(text: Arc<str>, transport: Transport) -> Endpoint {
+    match transport {
+        Transport::Stdio if !is_url(&text) => Endpoint::Command { configured: text },
+        Transport::Stdio | Transport::StreamableHttp | Transport::Sse | Transport::Auto => {
+            Endpoint::Url { url: text, transport }
+        }
+    }
+}
+
+/// Whether a text is a URL and not the name of a command: a URL has a colon after its scheme, and names are slugs.
+fn is_url(text: &str) -> bool {
+    text.contains(':')
 }
 
 fn text(value: Option<&Arc<str>>) -> Value {

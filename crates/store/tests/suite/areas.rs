@@ -18,6 +18,7 @@ both!(
     pages_are_stable_while_inserting,
     keys_are_revoked_for_good,
     connections_round_trip,
+    no_url_becomes_a_command,
     labels_and_namespaces_are_unique,
     removing_a_connection_removes_what_is_its,
     catalogues_keep_bytes,
@@ -254,6 +255,67 @@ async fn connections_round_trip(bench: Arc<Bench>) {
         ),
         "{error:?}"
     );
+    store.close().await;
+}
+
+async fn no_url_becomes_a_command(bench: Arc<Bench>) {
+    let (store, tenant) = bench.start().await;
+    let url = |text: &str, transport| Endpoint::Url {
+        url: text.into(),
+        transport,
+    };
+    let command = |text: &str| Endpoint::Command {
+        configured: text.into(),
+    };
+    let stored = store
+        .create_connection(tenant, &change(), connection("Mail"))
+        .await
+        .unwrap();
+    let unsound = [
+        url("https://mcp.example.com/mcp", Transport::Stdio),
+        url("files", Transport::Stdio),
+        url("files", Transport::Auto),
+        command("https://mcp.example.com/mcp"),
+    ];
+    for endpoint in unsound {
+        let mut wanted = connection("Files");
+        wanted.endpoint = endpoint.clone();
+        let error = store
+            .create_connection(tenant, &change(), wanted)
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error, StoreError::Unsound { .. }),
+            "{endpoint:?}: {error:?}"
+        );
+        let mut wanted = stored.clone();
+        wanted.endpoint = endpoint.clone();
+        let error = store
+            .update_connection(tenant, &change(), wanted)
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error, StoreError::Unsound { .. }),
+            "{endpoint:?}: {error:?}"
+        );
+    }
+    assert_eq!(
+        store.all_connections(tenant).await.unwrap(),
+        std::slice::from_ref(&stored)
+    );
+    // A row that says so all the same, whoever wrote it, is read as what it is.
+    bench.tamper("UPDATE connections SET transport = 'stdio'").await;
+    let read = store.connection(tenant, stored.id).await.unwrap().unwrap();
+    assert_eq!(
+        read.endpoint,
+        url("https://mcp.example.com/mcp", Transport::Stdio)
+    );
+    // And it can be put right.
+    let right = store
+        .update_connection(tenant, &change(), stored.clone())
+        .await
+        .unwrap();
+    assert_eq!(right.endpoint, stored.endpoint);
     store.close().await;
 }
 
