@@ -21,6 +21,8 @@ pub struct Change {
 pub enum Changed {
     /// The policy facts: views may hold other tools, prompts or resources now.
     Policy,
+    /// The valid keys: one may have been revoked.
+    Keys,
     /// A resource of a connection.
     Resource {
         /// Whose.

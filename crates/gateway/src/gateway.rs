@@ -151,6 +151,11 @@ impl Gateway {
             .ok_or_else(|| Failure::not_found("workspace"))
     }
 
+    /// Whose facts are in memory.
+    pub(crate) fn tenants(&self) -> Vec<Tenant> {
+        self.inner.workspaces.load().keys().copied().collect()
+    }
+
     /// The view a key asks for, composed anew where the facts have changed.
     ///
     /// # Errors

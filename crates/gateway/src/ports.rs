@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::Tenant;
 
-use crate::{Failure, Gateway};
+use crate::{Changed, Failure, Gateway};
 
 /// The answer of a port, later.
 pub type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
@@ -51,11 +51,15 @@ impl Gateway {
         self.inner.ports.reload.reload(tenant).await
     }
 
-    /// Says that keys were made or revoked. When this returns the change holds.
+    /// Says that keys were made or revoked. When this returns the change holds, and whoever keeps something open was told.
     ///
     /// # Errors
     /// When they cannot be read.
     pub async fn keys_changed(&self) -> Result<(), Failure> {
-        self.inner.ports.keys.refresh().await
+        self.inner.ports.keys.refresh().await?;
+        for tenant in self.tenants() {
+            self.notify(tenant, Changed::Keys);
+        }
+        Ok(())
     }
 }

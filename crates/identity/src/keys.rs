@@ -149,6 +149,20 @@ impl Keys {
         Some(principal)
     }
 
+    /// Whether a principal that was proven once still is: its key was not revoked meanwhile.
+    #[must_use]
+    pub fn holds(&self, principal: &Principal) -> bool {
+        match principal.identity {
+            Identity::Key { id, .. } => self
+                .inner
+                .valid
+                .load()
+                .get(&id)
+                .is_some_and(|valid| valid.principal == *principal),
+            Identity::Member(_) | Identity::System => true,
+        }
+    }
+
     /// Writes down when keys were used last. Called now and then; what is lost when it is not is only that.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ use crate::{docs, health, mcp, openapi, page, problem, request_id, rest};
 #[derive(Clone)]
 pub struct App {
     pub(crate) router: Router,
-    pub(crate) sessions: mcp::Sessions,
+    pub(crate) state: AppState,
 }
 
 impl App {
@@ -44,7 +44,6 @@ impl App {
             .route("/health", get(health::health))
             .route("/ready", get(health::ready))
             .route("/metrics", get(health::metrics));
-        let sessions = state.sessions.clone();
         let router = pages
             .nest("/api/v1", rest::router(&state))
             .merge(mcp::router(&state))
@@ -54,7 +53,7 @@ impl App {
             .layer(from_fn_with_state(state.clone(), guard::check))
             .layer(CatchPanicLayer::custom(problem::after_panic))
             .layer(from_fn(request_id::tag))
-            .with_state(state);
-        Self { router, sessions }
+            .with_state(state.clone());
+        Self { router, state }
     }
 }

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
-use crate::App;
+use crate::{App, mcp};
 
 /// How long a client may take to send a request's head.
 const HEAD: Duration = Duration::from_secs(15);
@@ -32,6 +32,8 @@ const LINGER: Duration = Duration::from_secs(10);
 /// When the listener fails for good.
 pub async fn serve(listener: TcpListener, app: App, stop: CancellationToken) -> std::io::Result<()> {
     let connections = TaskTracker::new();
+    let watch = mcp::end_orphans(app.state.clone());
+    let watching = tokio::spawn(stop.clone().run_until_cancelled_owned(watch));
     let places = std::sync::Arc::new(tokio::sync::Semaphore::new(CONNECTIONS));
     loop {
         let Ok(place) = places.clone().acquire_owned().await else {
@@ -58,7 +60,8 @@ pub async fn serve(listener: TcpListener, app: App, stop: CancellationToken) -> 
     }
     drop(listener);
     // Standing streams would keep their connections open for good.
-    app.sessions.close();
+    app.state.sessions.close();
+    watching.abort();
     connections.close();
     if tokio::time::timeout(LINGER, connections.wait()).await.is_err() {
         tracing::warn!(open = connections.len(), "connections were still open at the end");

@@ -80,11 +80,12 @@ pub(super) fn session(
     let found = state
         .sessions
         .find(&state.gateway, id, (&guest.principal, &guest.place));
-    let gone = || {
-        let detail = "there is no such session; begin a new one with initialize";
-        Failure::new(FailureKind::NotFound, "mcp.session_not_found", detail)
-    };
-    found.map(Some).ok_or_else(gone)
+    found.map(Some).ok_or_else(session_not_found)
+}
+
+pub(super) fn session_not_found() -> Failure {
+    let detail = "there is no such session; begin a new one with initialize";
+    Failure::new(FailureKind::NotFound, "mcp.session_not_found", detail)
 }
 
 /// Begins a session.
@@ -137,6 +138,8 @@ fn initialize(state: &AppState, guest: &Guest, id: &RawValue, params: Option<&Ra
         Ok(session) => session,
         Err(none) => return no_session(none),
     };
+    // Takes note of whether the agent is enabled.
+    session.lost_agent(&state.gateway);
     state.metrics.session();
     let answer = Answer::of(&welcome::initialize(version, view.as_deref()));
     let body = answer.write(id, Era::Legacy(version), Hints::Kind);

@@ -15,6 +15,7 @@ mod lists;
 mod log;
 mod modern;
 mod operator;
+mod orphans;
 mod parked;
 mod place;
 mod post;
@@ -40,6 +41,7 @@ use crate::auth::Caller;
 use crate::problem::Problem;
 use crate::state::AppState;
 
+pub(crate) use orphans::end_orphans;
 pub(crate) use sessions::Sessions;
 
 use place::Place;

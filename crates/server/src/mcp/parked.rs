@@ -102,6 +102,19 @@ impl Parked {
         waiting.await.ok()
     }
 
+    /// Lets go of the calls of these principals.
+    pub(super) fn drop_where(&self, which: impl Fn(&Principal) -> bool) {
+        let gone: Vec<Entry> = {
+            let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+            table
+                .extract_if(|_, entry| which(&entry.owner))
+                .map(|(_, entry)| entry)
+                .collect()
+        };
+        // Whoever keeps the calls hears that nobody will claim them; not under the lock.
+        drop(gone);
+    }
+
     fn remove(&self, id: [u8; 16]) -> Option<Entry> {
         self.table
             .lock()

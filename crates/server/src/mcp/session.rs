@@ -1,11 +1,12 @@
 //! A legacy client's session: what was agreed, what is under way, what it wants to hear.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use domain::{AgentId, ApprovalId, ClientContext, PeerError, PeerResponder, Principal};
+use gateway::Gateway;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
@@ -45,6 +46,8 @@ pub(super) struct Session {
     pub(super) context: ClientContext,
     /// Ends everything that belongs to it.
     pub(super) ended: CancellationToken,
+    /// Whether its agent was ever seen enabled.
+    enabled: AtomicBool,
     started: Instant,
     /// Milliseconds after `started` of the last sign of life.
     seen: AtomicU64,
@@ -105,11 +108,31 @@ impl Session {
             can,
             context,
             ended,
+            enabled: AtomicBool::new(false),
             started: Instant::now(),
             seen: AtomicU64::new(0),
             busy: AtomicUsize::new(0),
             numbers: AtomicU64::new(1),
             state: Mutex::default(),
+        }
+    }
+
+    /// Whether the agent it acts as was removed, or disabled since it was seen enabled. A session that began while the agent was
+    /// disabled shows nothing and may go on to when it is enabled.
+    pub(super) fn lost_agent(&self, gateway: &Gateway) -> bool {
+        let Some(agent) = self.agent else {
+            return false;
+        };
+        let Ok(workspace) = gateway.workspace(self.owner.tenant) else {
+            return true;
+        };
+        match workspace.agent(agent) {
+            None => true,
+            Some(agent) if agent.enabled => {
+                self.enabled.store(true, Ordering::Relaxed);
+                false
+            }
+            Some(_) => self.enabled.load(Ordering::Relaxed),
         }
     }
 

@@ -114,12 +114,21 @@ impl Sessions {
         if found.owner != *who.0 || found.place != *who.1 {
             return None;
         }
-        if found.idle() > IDLE {
+        if found.idle() > IDLE || found.lost_agent(gateway) {
             self.end(gateway, &found);
             return None;
         }
         found.touch();
         Some(found)
+    }
+
+    /// Ends every session of this kind.
+    pub(super) fn end_where(&self, gateway: &Gateway, which: impl Fn(&Session) -> bool) {
+        let gone: Vec<Arc<Session>> = {
+            let table = self.inner.table.read().unwrap_or_else(PoisonError::into_inner);
+            table.values().filter(|session| which(session)).cloned().collect()
+        };
+        gone.iter().for_each(|session| self.end(gateway, session));
     }
 
     /// Ends a session.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use domain::{PeerError, Principal};
 use gateway::View;
 use http::StatusCode;
@@ -19,6 +19,7 @@ use super::place::Place;
 use super::rounds;
 use super::session::Running;
 use super::version::{Era, Legacy};
+use crate::problem::Problem;
 use crate::state::AppState;
 
 /// How often an upstream may ask for more input within one request.
@@ -70,7 +71,7 @@ impl Talk {
         }
         loop {
             let Some(step) = next(&mut flight, running.as_ref().map(|running| &running.token)).await else {
-                return empty_response(StatusCode::ACCEPTED);
+                return self.cancelled();
             };
             match self.react(step) {
                 React::Nothing => {}
@@ -80,6 +81,16 @@ impl Talk {
                     return self.stream(flight, react, running);
                 }
             }
+        }
+    }
+
+    /// Cancelled by the client, there is nothing to say (2025-11-25, cancellation); else its session ended.
+    fn cancelled(&self) -> Response {
+        match &self.client.session {
+            Some(session) if session.ended.is_cancelled() => {
+                Problem(super::legacy::session_not_found()).into_response()
+            }
+            _ => empty_response(StatusCode::ACCEPTED),
         }
     }
 

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::answer::{Answer, Hints};
 use super::ears::notification;
 use super::log::{event, event_stream};
+use super::orphans::is_over;
 use super::session::{Marks, Session};
 use super::version::Era;
 use super::wire::push_text;
@@ -67,6 +68,8 @@ struct Watch {
     ended: CancellationToken,
     ready: VecDeque<String>,
     over: bool,
+    /// Whether the agent was enabled when the stream began.
+    enabled: bool,
     /// Lets go when the stream ends.
     _held: Held,
 }
@@ -105,10 +108,15 @@ pub(super) fn respond(state: &AppState, opening: Opening) -> Response {
         ended,
         ready: first.into_iter().collect(),
         over: false,
+        enabled: false,
         _held: held,
     };
-    // What changed before this stream was opened.
-    watch.look();
+    watch.enabled = watch.view().is_some_and(|view| view.agent().enabled);
+    // What changed before this stream was opened, the right to open it included.
+    if watch.look().is_none() {
+        watch.ready.extend(watch.last());
+        watch.over = true;
+    }
     let events = futures::stream::unfold(watch, |mut watch| async move {
         let text = watch.next().await?;
         Some((Ok::<_, Infallible>(Bytes::from(text)), watch))
@@ -130,23 +138,35 @@ impl Watch {
                 () = self.ended.cancelled() => return self.end(),
                 () = tokio::time::sleep(ALIVE) => return Some(": alive\n\n".to_owned()),
             };
-            match changed {
-                Ok(change) if change.tenant == self.key.principal.tenant => self.take(&change.what)?,
-                Ok(_) => {}
-                Err(RecvError::Lagged(_)) => self.look()?,
-                Err(RecvError::Closed) => return None,
+            let goes_on = match changed {
+                Ok(change) if change.tenant == self.key.principal.tenant => self.take(&change.what),
+                Ok(_) => Some(()),
+                Err(RecvError::Lagged(_)) => self.look(),
+                Err(RecvError::Closed) => None,
+            };
+            if goes_on.is_none() {
+                return self.end();
             }
         }
     }
 
-    /// We end it: a listener gets the answer to its request (2026-07-28, "Graceful Closure").
     fn end(&mut self) -> Option<String> {
         self.over = true;
+        if let Wants::Session(session) = &self.wants
+            && self.view().is_none()
+        {
+            self.state.sessions.end(&self.state.gateway, session);
+        }
+        self.last().map(|json| event(&json))
+    }
+
+    /// What is said when we end it: a listener gets the answer to its request (2026-07-28, "Graceful Closure").
+    fn last(&self) -> Option<String> {
         match &self.wants {
             Wants::Session(_) => None,
             Wants::Listed { id, .. } => {
                 let result = RawValue::from_string(tagged(id, "")).unwrap_or_default();
-                Some(event(&Answer::Result(result).write(id, Era::Modern, Hints::Kind)))
+                Some(Answer::Result(result).write(id, Era::Modern, Hints::Kind))
             }
         }
     }
@@ -154,7 +174,7 @@ impl Watch {
     /// None ends the stream: there is nothing to see any more.
     fn take(&mut self, what: &Changed) -> Option<()> {
         match what {
-            Changed::Policy => self.look()?,
+            Changed::Policy | Changed::Keys => self.look()?,
             Changed::Resource { connection, uri } => {
                 let view = self.view()?;
                 let readable = view
@@ -220,8 +240,11 @@ impl Watch {
         self.ready.push_back(notification(method, params.as_deref()));
     }
 
+    /// None when there is nothing to see any more: the key was revoked, or the agent or connection is gone.
     fn view(&self) -> Option<Arc<View>> {
-        self.state.gateway.view(&self.key).ok()
+        let view = self.state.gateway.view(&self.key).ok()?;
+        let over = is_over(&self.state, &self.key.principal, (&view, self.enabled));
+        (!over).then_some(view)
     }
 }
 

@@ -7,6 +7,7 @@ mod changes;
 mod legacy;
 mod modern;
 mod operator;
+mod orphans;
 mod peer;
 mod places;
 mod streams;
