@@ -123,6 +123,12 @@ impl Connections {
         &self.inner.schemas
     }
 
+    /// The bounds everything is under.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.inner.limits
+    }
+
     /// The operator's commands as they stand.
     #[must_use]
     pub fn commands(&self) -> Arc<CommandTable> {

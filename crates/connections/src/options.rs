@@ -39,6 +39,9 @@ pub struct Limits {
     pub discovery: Duration,
     /// A call, where neither its caller nor its connection says otherwise. 30 s.
     pub call: Duration,
+    /// How long all in all a call may wait for answers of its client to what its server asks meanwhile. That time does not count as
+    /// the call's. 10 min.
+    pub answer: Duration,
     /// How long a silent stdio server may leave the modern opening unanswered. 2 s.
     pub probe: Duration,
     /// How long a child may take to exit by itself, and again after SIGTERM. 2 s.
@@ -75,6 +78,7 @@ impl Default for Limits {
             connect: Duration::from_secs(10),
             discovery: Duration::from_secs(15),
             call: Duration::from_secs(30),
+            answer: Duration::from_secs(600),
             probe: Duration::from_secs(2),
             grace: Duration::from_secs(2),
             calls: 64,

@@ -132,6 +132,12 @@ impl Gateway {
         &self.inner.public_url
     }
 
+    /// How long a client may take to answer what a server asks it.
+    #[must_use]
+    pub fn answer_within(&self) -> Duration {
+        self.inner.connections.limits().answer
+    }
+
     /// Wall-clock time.
     #[must_use]
     pub fn clock(&self) -> &Clock {

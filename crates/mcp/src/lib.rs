@@ -23,8 +23,8 @@ pub mod wire;
 pub use ::http::{HeaderName, HeaderValue};
 pub use error::{ConnectError, Phase, RequestError};
 pub use peer::{
-    ClientContext, Events, LineSource, Listener, LogLine, Request, Responder, ServerFacts, ServerRequest,
-    Silent, Subscription, Upstream,
+    ClientContext, Events, LineSource, Listener, LogLine, Patience, Request, Responder, ServerFacts,
+    ServerRequest, Silent, Standing, Subscription, Upstream,
 };
 pub use target::{
     ClientProfile, HttpTarget, Limits, Negotiated, StdioCommand, Target, TokenError, TokenSource, Transport,

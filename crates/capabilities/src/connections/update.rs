@@ -74,7 +74,8 @@ async fn update(context: Context, input: UpdateConnection) -> Result<Connection,
     )
     .await?;
     context.gateway.refresh(context.tenant()).await?;
-    if other || secret.is_some() || headers.is_some() || stored.sharing != before.sharing || !stored.enabled {
+    let manner = stored.sharing != before.sharing || stored.call_timeout_ms != before.call_timeout_ms;
+    if other || secret.is_some() || headers.is_some() || manner || !stored.enabled {
         context.gateway.connections().changed(stored.id);
     }
     if stored.enabled && (other || secret.is_some() || headers.is_some() || !before.enabled) {

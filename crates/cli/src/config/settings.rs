@@ -84,6 +84,7 @@ pub(crate) struct Upstream {
     pub(crate) connect_seconds: u64,
     pub(crate) discovery_seconds: u64,
     pub(crate) call_seconds: u64,
+    pub(crate) answer_seconds: u64,
     pub(crate) max_in_flight: usize,
     pub(crate) max_processes: usize,
     pub(crate) idle_seconds: u64,

@@ -105,6 +105,7 @@ fn limits(config: &Config) -> Limits {
         connect: seconds(up.connect_seconds),
         discovery: seconds(up.discovery_seconds),
         call: seconds(up.call_seconds),
+        answer: seconds(up.answer_seconds),
         calls: up.max_in_flight,
         processes: up.max_processes,
         idle: seconds(up.idle_seconds),

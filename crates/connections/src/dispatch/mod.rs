@@ -15,6 +15,7 @@ use std::time::Duration;
 use domain::{AgentId, ClientContext, Identity, Outcome};
 use serde_json::value::RawValue;
 
+pub(crate) use self::bridge::answering;
 pub use self::relay::Relay;
 
 /// Whose upstream session a call uses where sessions are not shared: that of a client's session, else that of a principal

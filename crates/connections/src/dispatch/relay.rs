@@ -47,7 +47,7 @@ impl Connections {
                     Ok(params) => params,
                     Err(error) => return invalid(&error.to_string()),
                 };
-                let wire = Request::new("completion/complete", params, way.deadline);
+                let wire = Request::new("completion/complete", params, way.deadline).by(&way.patience());
                 way.exchange(&to, wire, None, events).await
             }
             (Relay::Subscribe | Relay::Unsubscribe, Target::Resource { uri, .. }) => {

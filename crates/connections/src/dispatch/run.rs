@@ -7,7 +7,7 @@ use domain::{CallEvents, Health, Outcome, OutcomeCode, Target, Tenant, ToolRef};
 use mcp::param_headers::ParamHeaders;
 use mcp::version::Era;
 use mcp::wire::Object;
-use mcp::{Request, RequestError, Silent, TransportKind};
+use mcp::{Patience, Request, RequestError, Silent, TransportKind};
 use serde_json::value::RawValue;
 use store::PinName;
 use tokio::sync::OwnedSemaphorePermit;
@@ -42,7 +42,7 @@ impl Connections {
             Ok(way) => way,
             Err(error) => return outcome::unreachable(&error),
         };
-        let mut wire = Request::new(method, params, way.deadline);
+        let mut wire = Request::new(method, params, way.deadline).by(&way.patience());
         wire.progress_token = to.progress;
         let dispatched = match way.exchange(&to, wire, Some(&cleared), events).await {
             Ok(result) => outcome::answered(result),
@@ -129,6 +129,11 @@ impl Inner {
 }
 
 impl Way {
+    /// The clock of a call: its limit, without the time its server waits for answers of the client.
+    pub(super) fn patience(&self) -> Arc<Patience> {
+        Patience::new(self.deadline, self.inner.limits.answer)
+    }
+
     pub(super) async fn lease(&self, to: &Dispatch) -> Result<Lease, ConnectionError> {
         let who = (&to.session, &to.client);
         self.inner
@@ -149,7 +154,8 @@ impl Way {
         cleared: Option<&Cleared>,
         events: Arc<dyn CallEvents>,
     ) -> Result<Box<RawValue>, Failed> {
-        let events: Arc<dyn mcp::Events> = Arc::new(Bridge(events));
+        let patience = wire.patience.get_or_insert_with(|| self.patience());
+        let events: Arc<dyn mcp::Events> = Arc::new(Bridge::new(events, patience.clone()));
         let mut again = true;
         loop {
             let lease = self.lease(to).await.map_err(Failed::Unreachable)?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
+use super::Patience;
 use crate::param_headers::ParamHeaders;
 use crate::wire::Object;
 
@@ -24,6 +25,8 @@ pub struct Request {
     pub progress_token: bool,
     /// When to give up. Nothing extends it.
     pub deadline: Instant,
+    /// Gives up earlier, by a clock that stands while the server waits for an answer of the client.
+    pub patience: Option<Arc<Patience>>,
     /// Which arguments a modern HTTP server wants repeated in headers.
     pub param_headers: Option<Arc<ParamHeaders>>,
 }
@@ -48,6 +51,7 @@ impl Request {
             context: None,
             progress_token: false,
             deadline,
+            patience: None,
             param_headers: None,
         }
     }
@@ -63,6 +67,14 @@ impl Request {
     #[must_use]
     pub const fn with_progress(mut self) -> Self {
         self.progress_token = true;
+        self
+    }
+
+    /// Given up by this clock instead of at the deadline.
+    #[must_use]
+    pub fn by(mut self, patience: &Arc<Patience>) -> Self {
+        self.deadline = patience.latest();
+        self.patience = Some(Arc::clone(patience));
         self
     }
 

@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 use super::inflight::InFlight;
 use super::log::LogRing;
 use super::{Answer, Events, LineSource, Listener, LogLine, Request, ServerFacts};
-use crate::error::RequestError;
+use crate::error::{Phase, RequestError};
 use crate::legacy_sse::SsePost;
 use crate::stdio::Pipe;
 use crate::streamable::{Exchange, Streamable};
@@ -126,24 +126,42 @@ impl Session {
             manner,
             ticket: Ticket::Nothing,
         };
-        let answer = match &self.channel {
-            Channel::Pipe(pipe) => pipe.ask(body, waiting, request.deadline, &mut call).await,
-            Channel::Sse(post) => post.ask(body.into(), waiting, request.deadline, &mut call).await,
-            Channel::Streamable(http) => {
-                let exchange = Exchange {
-                    session: self,
-                    id,
-                    request,
-                    events: &events,
-                    manner,
-                };
-                http.ask(exchange, body.into(), waiting, &mut call).await
+        let asking = async {
+            match &self.channel {
+                Channel::Pipe(pipe) => pipe.ask(body, waiting, request.deadline, &mut call).await,
+                Channel::Sse(post) => post.ask(body.into(), waiting, request.deadline, &mut call).await,
+                Channel::Streamable(http) => {
+                    let exchange = Exchange {
+                        session: self,
+                        id,
+                        request,
+                        events: &events,
+                        manner,
+                    };
+                    http.ask(exchange, body.into(), waiting, &mut call).await
+                }
             }
         };
+        let answer = tokio::select! {
+            biased;
+            answer = asking => Some(answer),
+            () = out_of_patience(request) => None,
+        };
+        let answer = answer.unwrap_or_else(|| Err(self.late(&mut call)));
         if answer_is_final(&answer) {
             call.ticket = Ticket::Nothing;
         }
         answer
+    }
+
+    /// The clock of a call ran out. What went over HTTP counts as sent: how far it came is not known.
+    fn late(&self, call: &mut Call<'_>) -> RequestError {
+        let taken_back = !call.take_back();
+        let sent = !taken_back || matches!(self.channel, Channel::Streamable(_));
+        RequestError::Timeout {
+            phase: if sent { Phase::Answer } else { Phase::Send },
+            sent,
+        }
     }
 
     /// Sends a notification.
@@ -270,6 +288,13 @@ impl Session {
             stamp.log_level = context.and_then(|c| c.log_level.as_deref());
         }
         wire::request(id, &request.method, &request.params, stamp)
+    }
+}
+
+async fn out_of_patience(request: &Request) {
+    match &request.patience {
+        Some(patience) => patience.over().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -175,7 +175,7 @@ impl Talk {
             ));
         }
         requests.push('}');
-        self.input_required(&requests, Refers::Again, self.now() + WAITS.as_secs())
+        self.input_required(&requests, Refers::Again, self.answer_by())
     }
 
     /// Lets a call wait for what its upstream wants from a modern client.
@@ -195,8 +195,15 @@ impl Talk {
 
     fn wait(&self, waiting: Waiting) -> Answer {
         let requests = waiting.requests();
-        match self.state.sessions.inner.parked.put(self.principal, waiting) {
-            Ok(id) => self.input_required(&requests, Refers::Parked(id), self.now() + WAITS.as_secs()),
+        let longest = self.state.gateway.answer_within();
+        match self
+            .state
+            .sessions
+            .inner
+            .parked
+            .put(self.principal, (waiting, longest))
+        {
+            Ok(id) => self.input_required(&requests, Refers::Parked(id), self.answer_by()),
             // Dropping the call cancels it.
             Err(_given_back) => self.failed(
                 "too_many_waiting",
@@ -272,6 +279,11 @@ impl Talk {
         let mut bound = format!("{:?}|{:?}|", self.principal, self.place).into_bytes();
         bound.extend_from_slice(self.ask.digest().bytes());
         bound
+    }
+
+    /// Until when the client may come back with an answer.
+    fn answer_by(&self) -> u64 {
+        self.now() + self.state.gateway.answer_within().as_secs()
     }
 
     fn now(&self) -> u64 {

@@ -19,8 +19,6 @@ use super::wire::{Members, push_text};
 const PER_PRINCIPAL: usize = 32;
 /// Calls that wait, in all.
 const TOTAL: usize = 1_024;
-/// How long a call waits.
-pub(super) const WAITS: Duration = Duration::from_secs(600);
 
 /// A call that waits, and what for.
 pub(super) struct Waiting {
@@ -77,7 +75,11 @@ struct Entry {
 
 impl Parked {
     /// Lets a call wait; its id. Given back where too many wait already.
-    pub(super) fn put(&self, owner: Principal, waiting: Waiting) -> Result<[u8; 16], Box<Waiting>> {
+    pub(super) fn put(
+        &self,
+        owner: Principal,
+        (waiting, longest): (Waiting, Duration),
+    ) -> Result<[u8; 16], Box<Waiting>> {
         let Some(id) = random() else {
             return Err(Box::new(waiting));
         };
@@ -90,7 +92,8 @@ impl Parked {
             }
             table.insert(id, Entry { owner, claim });
         }
-        tokio::spawn(keep(self.clone(), id, waiting, claimed));
+        let until = Instant::now() + longest;
+        tokio::spawn(keep(self.clone(), (id, until), waiting, claimed));
         Ok(id)
     }
 
@@ -123,9 +126,13 @@ impl Parked {
     }
 }
 
-/// Drives a call that waits: its own deadline goes on, and its upstream is let go in time.
-async fn keep(parked: Parked, id: [u8; 16], mut waiting: Waiting, mut claimed: oneshot::Receiver<Handover>) {
-    let until = Instant::now() + WAITS;
+/// Drives a call that waits, which may end meanwhile; its upstream is let go in time.
+async fn keep(
+    parked: Parked,
+    (id, until): ([u8; 16], Instant),
+    mut waiting: Waiting,
+    mut claimed: oneshot::Receiver<Handover>,
+) {
     let mut landed = false;
     loop {
         tokio::select! {

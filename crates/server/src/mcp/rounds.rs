@@ -1,7 +1,6 @@
 //! A modern upstream's `input_required` for a legacy client: its requests go to the client one by one, its answers back together.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use domain::PeerError;
 use futures::future::join_all;
@@ -15,8 +14,6 @@ use super::sessions::Sessions;
 use super::talk::Talk;
 use super::wire::{Members, push_text};
 
-/// How long a client may take to answer.
-const PATIENCE: Duration = Duration::from_secs(600);
 /// Most requests of one `input_required`.
 const REQUESTS: usize = 32;
 
@@ -99,7 +96,7 @@ async fn collect(talk: &Talk, waiting: Vec<Waiting>) -> Result<Box<RawValue>, &'
             .into_iter()
             .map(|(key, _, answer)| async { (key, answer.await) }),
     );
-    let answers = tokio::time::timeout(PATIENCE, all).await;
+    let answers = tokio::time::timeout(talk.state.gateway.answer_within(), all).await;
     if let Some(session) = &talk.client.session {
         numbers.into_iter().for_each(|number| session.forget(number));
     }

@@ -1,15 +1,23 @@
 //! A legacy upstream that asks in the middle of a call, and a client of the stateless revision.
 
+use std::time::Duration;
+
 use domain::ConnectionOwner;
+use http::Method;
 use serde_json::{Value, json};
 use testkit::house::House;
 use testkit::scripted::{Reply, Scripted, Step};
 use tokio_util::sync::CancellationToken;
 
-use super::peer::Modern;
+use super::peer::{Modern, Peer, administer};
 
 /// Asks for a name in the middle of each call of `echo`, and answers with what it was told.
 async fn asking() -> Scripted {
+    asking_then(|answer| Step::event(answer)).await
+}
+
+/// Asks for a name in the middle of each call of `echo`, and goes on like this with the call's answer once it was told.
+async fn asking_then(go_on: impl Fn(&Value) -> Step + Send + Sync + 'static) -> Scripted {
     let told = std::sync::Mutex::new(CancellationToken::new());
     Scripted::start(move |request| {
         let message = request.json();
@@ -28,7 +36,7 @@ async fn asking() -> Scripted {
         let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "content": content } });
         Reply::events([&ask])
             .then(Step::Until(fresh))
-            .then(Step::event(&answer))
+            .then(go_on(&answer))
     })
     .await
     .unwrap()
@@ -172,4 +180,62 @@ async fn urls_of_an_older_revision_become_input_that_is_required() {
     assert_eq!(calls.len(), 2);
     assert_eq!(calls[1].json()["params"]["requestState"], Value::Null);
     assert_eq!(calls[1].json()["params"]["inputResponses"], Value::Null);
+}
+
+/// A limit for calls that is over before anybody could have answered.
+const LIMIT: Duration = Duration::from_millis(300);
+
+/// A house with such a server as the agent's own, whose calls are limited.
+async fn limited(upstream: &Scripted) -> (House, String) {
+    let house = House::start(&[upstream.url()]).await;
+    house
+        .connect(ConnectionOwner::Agent(house.agent), "own", upstream.url())
+        .await;
+    let limit = json!({ "expected_version": 1, "call_timeout_ms": 300 });
+    administer(&house, Method::PATCH, "/connections/own", limit).await;
+    let url = format!("{}/mcp/default/own", house.url);
+    (house, url)
+}
+
+#[tokio::test]
+async fn a_calls_clock_stands_while_its_client_is_asked() {
+    let upstream = asking().await;
+    let (house, url) = limited(&upstream).await;
+    let modern = Modern::with(&url, &house.agent_key, json!({ "elicitation": {} }));
+    let required = first(&modern).await;
+    tokio::time::sleep(LIMIT * 3).await;
+    let said = json!({ "r1": { "action": "accept", "content": {} } });
+    let done = modern
+        .call("tools/call", retry(&required["requestState"], json!({ "a": 1 }), said))
+        .await
+        .json();
+    assert_eq!(done["result"]["content"][0]["text"], "told", "{done}");
+
+    let peer = Peer::begin(&url, &house.agent_key, json!({ "elicitation": {} })).await;
+    let mut events = peer
+        .streamed("tools/call", json!({ "name": "echo", "arguments": {} }))
+        .await;
+    let asked = events.next().await.unwrap();
+    assert_eq!(asked["method"], "elicitation/create", "{asked}");
+    tokio::time::sleep(LIMIT * 3).await;
+    let declined = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "action": "decline" } });
+    peer.post(&declined).await;
+    let done = events.next().await.unwrap();
+    assert_eq!(done["result"]["content"][0]["text"], "told", "{done}");
+}
+
+#[tokio::test]
+async fn a_calls_clock_goes_on_once_its_client_has_answered() {
+    let upstream = asking_then(|_| Step::Hang).await;
+    let (house, url) = limited(&upstream).await;
+    let modern = Modern::with(&url, &house.agent_key, json!({ "elicitation": {} }));
+    let required = first(&modern).await;
+    let said = json!({ "r1": { "action": "accept", "content": {} } });
+    let done = modern
+        .call("tools/call", retry(&required["requestState"], json!({ "a": 1 }), said))
+        .await
+        .json();
+    assert_eq!(done["result"]["isError"], true, "{done}");
+    // It may have changed something, and was sent.
+    assert_eq!(done["result"]["structuredContent"]["code"], "unknown", "{done}");
 }

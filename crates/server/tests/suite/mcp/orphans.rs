@@ -3,35 +3,21 @@
 use http::Method;
 use serde_json::{Value, json};
 use testkit::house::{House, Made};
-use testkit::http::send;
 
-use super::peer::{Modern, Peer};
-
-/// What an administrator does.
-async fn administer(house: &House, method: Method, path: &str, body: Value) {
-    let bearer = format!("Bearer {}", house.admin);
-    let headers = [
-        ("authorization", &*bearer),
-        ("content-type", "application/json"),
-        ("accept", "application/json"),
-    ];
-    let url = format!("{}/api/v1{path}", house.url);
-    let answer = send(method, &url, &headers, body.to_string()).await.unwrap();
-    assert!(answer.status.is_success(), "{path}: {answer:?}");
-}
+use super::peer::{Modern, Peer, administer};
 
 /// A way of taking away, by the key it is about.
 async fn take_away(house: &House, how: &str, key: &str) {
     match how {
         "revoke" => {
             let id = key.split('_').nth(2).unwrap();
-            administer(house, Method::DELETE, &format!("/keys/{id}"), json!({})).await;
+            administer(house, Method::DELETE, &format!("/keys/{id}"), Value::Null).await;
         }
         "disable" => {
             let change = json!({ "expected_version": 1, "enabled": false });
             administer(house, Method::PATCH, "/agents/guest", change).await;
         }
-        _ => administer(house, Method::DELETE, "/agents/guest", json!({})).await,
+        _ => administer(house, Method::DELETE, "/agents/guest", Value::Null).await,
     }
 }
 

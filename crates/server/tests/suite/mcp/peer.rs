@@ -7,6 +7,7 @@ use http::{Method, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use serde_json::{Value, json};
+use testkit::house::House;
 use testkit::http::{Answer, open, send};
 
 /// A client of the revisions with `initialize`.
@@ -244,4 +245,18 @@ impl Events {
         }
         all
     }
+}
+
+/// What an administrator does.
+pub(crate) async fn administer(house: &House, method: Method, path: &str, body: Value) {
+    let bearer = format!("Bearer {}", house.admin);
+    let headers = [
+        ("authorization", &*bearer),
+        ("content-type", "application/json"),
+        ("accept", "application/json"),
+    ];
+    let url = format!("{}/api/v1{path}", house.url);
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let answer = send(method, &url, &headers, body).await.unwrap();
+    assert!(answer.status.is_success(), "{path}: {answer:?}");
 }
