@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, RpcError, codes};
 use super::ears::{Heard, Wish};
+use super::elder;
 use super::flight::{Ask, Extras, Flight, Start};
-use super::parked::{WAITS, Waiting};
+use super::parked::Waiting;
 use super::seal::{self, Refers};
 use super::talk::{React, Talk};
 use super::version::Era;
@@ -26,7 +27,7 @@ impl Talk {
     pub(super) fn conclude(&self, reply: ToolReply) -> React {
         self.state.metrics.call(reply.outcome.status);
         React::Ended(match reply.body {
-            ReplyBody::Result(raw) => Answer::Result(raw),
+            ReplyBody::Result(raw) => Answer::Result(self.fitting(raw)),
             ReplyBody::InputRequired(raw) => match (self.client.era, &self.client.session) {
                 (Era::Modern, _) => Answer::Result(raw),
                 (Era::Legacy(_), Some(_)) => return React::Rounds(raw),
@@ -39,6 +40,14 @@ impl Talk {
             ReplyBody::Notice(notice) => self.notice(reply.call, notice),
             ReplyBody::Approval(notice) => self.approval(reply.call, &notice),
         })
+    }
+
+    /// A result as this client's revision has it.
+    fn fitting(&self, raw: Box<RawValue>) -> Box<RawValue> {
+        match (&self.ask, self.client.era) {
+            (Ask::Tool { .. }, Era::Legacy(_)) => elder::result(&raw).unwrap_or(raw),
+            (Ask::Tool { .. } | Ask::Context { .. }, _) => raw,
+        }
     }
 
     /// The answer to a call that Switchboard itself ends.

@@ -1,11 +1,15 @@
 //! Pages of what a view shows. Definitions are copied as they are.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use gateway::View;
 use serde_json::value::RawValue;
 
 use super::answer::RpcError;
+use super::elder;
+use super::version::Era;
 use super::wire::push_text;
 
 /// Items of one page.
@@ -53,16 +57,21 @@ impl List {
     }
 
     /// A page of it.
-    pub(super) fn page(self, view: &View, cursor: Option<&str>) -> Result<Box<RawValue>, RpcError> {
-        let texts: Vec<&str> = match self {
-            Self::Tools => view.tools().iter().map(|raw| raw.get()).collect(),
-            Self::Prompts => view.prompts().iter().map(|item| item.definition.get()).collect(),
-            Self::Resources => view
+    pub(super) fn page(self, view: &View, era: Era, cursor: Option<&str>) -> Result<Box<RawValue>, RpcError> {
+        let texts: Vec<&str> = match (self, era) {
+            (Self::Tools, Era::Legacy(_)) => {
+                let texts: Vec<Cow<'_, str>> = view.tools().iter().map(|raw| elder::definition(raw)).collect();
+                let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
+                return page(self.key(), &texts, cursor);
+            }
+            (Self::Tools, Era::Modern) => view.tools().iter().map(|raw| raw.get()).collect(),
+            (Self::Prompts, _) => view.prompts().iter().map(|item| item.definition.get()).collect(),
+            (Self::Resources, _) => view
                 .resources()
                 .iter()
                 .map(|item| item.definition.get())
                 .collect(),
-            Self::Templates => view
+            (Self::Templates, _) => view
                 .templates()
                 .iter()
                 .map(|item| item.definition.get())

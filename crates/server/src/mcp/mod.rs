@@ -7,6 +7,7 @@ mod answer;
 mod client;
 mod conclude;
 mod ears;
+mod elder;
 mod flight;
 mod headers;
 mod legacy;

@@ -96,7 +96,7 @@ impl<'a> Request<'a> {
 
     async fn agent_answer(self, view: Arc<View>) -> Result<Served, RpcError> {
         if let Some(list) = List::of(self.method) {
-            let page = list.page(&view, self.cursor()?.as_deref())?;
+            let page = list.page(&view, self.client.era, self.cursor()?.as_deref())?;
             if let Some(session) = &self.client.session {
                 session.saw_list(list.mark(), view.marks());
             }
