@@ -1,5 +1,7 @@
 //! GET and DELETE of legacy sessions: the standing stream, resuming a broken one, and the end.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use gateway::{Failure, FailureKind};
@@ -8,9 +10,10 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use super::Guest;
 use super::answer::empty_response;
 use super::headers::{accepts, not_acceptable};
-use super::legacy::{SESSION, session};
+use super::legacy::session;
 use super::log::{self, Reading, Resumable};
 use super::post::with_status;
+use super::session::Session;
 use super::version::Claimed;
 use super::watch::{self, Opening, Wants};
 use crate::problem::Problem;
@@ -28,7 +31,8 @@ pub(super) async fn get(State(state): State<AppState>, guest: Guest, headers: He
     }
     let session = match found(&state, &guest, &headers) {
         Ok(session) => session,
-        Err(response) => return *response,
+        Err(Missing::Era | Missing::Unnamed) => return no_stream(),
+        Err(Missing::Gone(failure)) => return Problem(failure).into_response(),
     };
     if let Some(last) = headers.get(LAST_EVENT) {
         let resumed = last
@@ -82,29 +86,47 @@ pub(super) async fn delete(State(state): State<AppState>, guest: Guest, headers:
             state.sessions.end(&state.gateway, &session);
             empty_response(StatusCode::NO_CONTENT)
         }
-        Err(response) => *response,
+        Err(Missing::Era) => not_allowed("revision 2026-07-28 has no sessions to end"),
+        Err(Missing::Unnamed) => {
+            let detail = "which session? send the Mcp-Session-Id that initialize gave";
+            Problem(Failure::new(
+                FailureKind::Malformed,
+                "mcp.session_required",
+                detail,
+            ))
+            .into_response()
+        }
+        Err(Missing::Gone(failure)) => Problem(failure).into_response(),
     }
 }
 
-fn found(
-    state: &AppState,
-    guest: &Guest,
-    headers: &HeaderMap,
-) -> Result<std::sync::Arc<super::session::Session>, Box<Response>> {
-    // The stateless revision knows neither GET nor DELETE, and clients without a session have nothing to get or end.
-    if Claimed::by(headers) == Claimed::Modern || !headers.contains_key(SESSION) {
-        return Err(Box::new(no_stream()));
-    }
-    match session(state, guest, headers) {
-        Ok(Some(session)) => Ok(session),
-        Ok(None) => Err(Box::new(no_stream())),
-        Err(failure) => Err(Box::new(Problem(failure).into_response())),
-    }
+/// Why there is no session to get a stream of, or to end.
+enum Missing {
+    /// The stateless revision knows neither GET nor DELETE.
+    Era,
+    /// The request names none.
+    Unnamed,
+    /// It names none of its sender's here.
+    Gone(Failure),
 }
 
+fn found(state: &AppState, guest: &Guest, headers: &HeaderMap) -> Result<Arc<Session>, Missing> {
+    if Claimed::by(headers) == Claimed::Modern {
+        return Err(Missing::Era);
+    }
+    session(state, guest, headers)
+        .map_err(Missing::Gone)?
+        .ok_or(Missing::Unnamed)
+}
+
+/// What every revision answers a GET where there is no stream: 405 (2025-11-25, "Listening for Messages from the Server").
 fn no_stream() -> Response {
-    let detail = "GET and DELETE are for sessions: send the Mcp-Session-Id that initialize gave";
-    let failure = Failure::new(FailureKind::Malformed, "mcp.session_required", detail);
+    let detail = "there is no stream here: it is for sessions of an agent's endpoint, named by the Mcp-Session-Id that initialize gave";
+    not_allowed(detail)
+}
+
+fn not_allowed(detail: &str) -> Response {
+    let failure = Failure::new(FailureKind::Malformed, "request.method_not_allowed", detail);
     let mut response = with_status(StatusCode::METHOD_NOT_ALLOWED, Problem(failure));
     response
         .headers_mut()

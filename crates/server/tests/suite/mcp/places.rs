@@ -128,7 +128,7 @@ async fn other_methods_and_media_types() {
     let house = House::start(&[]).await;
     let peer = Peer::new(&format!("{}/mcp", house.url), &house.agent_key);
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
-    let cases: [Case<'_>; 9] = [
+    let cases: [Case<'_>; 13] = [
         (Method::POST, &[], 200),
         (Method::POST, &[("accept", "")], 200),
         (Method::POST, &[("accept", "application/json")], 406),
@@ -136,7 +136,11 @@ async fn other_methods_and_media_types() {
         (Method::POST, &[("host", "evil.example")], 403),
         (Method::POST, &[("origin", "https://evil.example")], 403),
         (Method::GET, &[], 405),
-        (Method::DELETE, &[], 405),
+        (Method::GET, &[("mcp-protocol-version", "2026-07-28")], 405),
+        (Method::GET, &[("mcp-session-id", "invented")], 404),
+        (Method::DELETE, &[], 400),
+        (Method::DELETE, &[("mcp-protocol-version", "2026-07-28")], 405),
+        (Method::DELETE, &[("mcp-session-id", "invented")], 404),
         (Method::PUT, &[], 405),
     ];
     for (method, headers, want) in cases {
@@ -147,7 +151,19 @@ async fn other_methods_and_media_types() {
         };
         let answer = peer.send(method.clone(), body, headers).await;
         assert_eq!(answer.status.as_u16(), want, "{method} {headers:?}");
+        let code = match (&method, want) {
+            (_, 400) => "mcp.session_required",
+            (_, 404) => "mcp.session_not_found",
+            (_, 405) => "request.method_not_allowed",
+            _ => continue,
+        };
+        assert_eq!(answer.json()["code"], code, "{method} {headers:?}");
+        assert_eq!(answer.headers.contains_key("allow"), want == 405, "{method} {headers:?}");
     }
+    // At the operator's endpoint there is nothing to tell of.
+    let operator = Peer::begin(&format!("{}/mcp/-/operator", house.url), &house.admin, json!({})).await;
+    let answer = operator.send(Method::GET, String::new(), &[]).await;
+    assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
     let too_large = peer.send(Method::POST, "x".repeat((4 << 20) + 1), &[]).await;
     assert_eq!(too_large.status, StatusCode::PAYLOAD_TOO_LARGE);
 }
