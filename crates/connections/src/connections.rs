@@ -56,6 +56,8 @@ pub(crate) struct Inner {
     pub(crate) limits: Limits,
     pub(crate) profile: ClientProfile,
     pub(crate) lines: DashMap<ConnectionId, Arc<Line>>,
+    /// Who hears what servers say outside of calls in a client's own sessions.
+    pub(crate) owners: DashMap<SessionKey, Arc<dyn domain::CallEvents>>,
     pub(crate) tasks: TaskTracker,
     pub(crate) runtime: Handle,
     events: broadcast::Sender<ConnectionEvent>,
@@ -92,6 +94,7 @@ impl Connections {
             schemas,
             profile: profile()?,
             lines: DashMap::new(),
+            owners: DashMap::new(),
             tasks: TaskTracker::new(),
             runtime: Handle::current(),
             events: broadcast::channel(EVENTS).0,
@@ -154,8 +157,31 @@ impl Connections {
         }
     }
 
+    /// A client's session began: what servers say outside of calls, in sessions opened for it, goes to this listener.
+    pub fn attend(&self, key: SessionKey, listener: Arc<dyn domain::CallEvents>) {
+        self.inner.owners.insert(key, listener);
+    }
+
+    /// Tells the servers with sessions opened for a client's session something it said: a notification without params. Servers of
+    /// the stateless revision know none (2026-07-28, Streamable HTTP).
+    pub fn tell(&self, key: &SessionKey, method: &'static str) {
+        for line in &self.inner.lines {
+            let Some(live) = line.own_now(key).filter(|live| live.era() == mcp::version::Era::Legacy) else {
+                continue;
+            };
+            let connection = line.id;
+            let task = async move {
+                if let Err(error) = live.upstream.notify(method, mcp::wire::Object::new()).await {
+                    tracing::debug!(%error, %connection, method, "a server was not told");
+                }
+            };
+            self.inner.tasks.spawn_on(task, &self.inner.runtime);
+        }
+    }
+
     /// A client's session ended: so do the upstream sessions opened for it, and what it subscribed to.
     pub fn end_session(&self, key: &SessionKey) {
+        self.inner.owners.remove(key);
         for line in &self.inner.lines {
             if let Some(live) = line.take_own(key) {
                 self.inner.close_later(live);

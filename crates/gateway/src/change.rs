@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use connections::{ConnectionEvent, ConnectionEventKind, SessionKey};
-use domain::{AgentId, ApprovalId, ConnectionId, Principal, Tenant};
+use domain::{AgentId, ApprovalId, CallEvents, ConnectionId, Principal, Tenant};
 
 use crate::Gateway;
 
@@ -35,14 +35,21 @@ pub enum Changed {
 }
 
 impl Gateway {
+    /// Says who hears what upstreams say outside of calls, in sessions of theirs that belong to this client's session.
+    pub fn attend(&self, session: (&Arc<str>, &Principal, Option<AgentId>), listener: Arc<dyn CallEvents>) {
+        self.inner.connections.attend(key_of(session), listener);
+    }
+
+    /// Passes a notification without params on to the upstreams that have a session for this client's session.
+    pub fn tell_upstreams(&self, session: (&Arc<str>, &Principal, Option<AgentId>), method: &'static str) {
+        self.inner.connections.tell(&key_of(session), method);
+    }
+
     /// Lets go of what upstreams keep for a client's session that is over.
     pub fn end_session(&self, session: &Arc<str>, principal: &Principal, agent: Option<AgentId>) {
-        let key = SessionKey {
-            session: Some(session.clone()),
-            principal: principal.identity,
-            agent,
-        };
-        self.inner.connections.end_session(&key);
+        self.inner
+            .connections
+            .end_session(&key_of((session, principal, agent)));
     }
 
     /// Passes on what happened at a connection. Says whether the policy facts must be read again.
@@ -59,5 +66,13 @@ impl Gateway {
             }
             ConnectionEventKind::CatalogueChanged { .. } | ConnectionEventKind::StateChanged { .. } => true,
         }
+    }
+}
+
+fn key_of((session, principal, agent): (&Arc<str>, &Principal, Option<AgentId>)) -> SessionKey {
+    SessionKey {
+        session: Some(session.clone()),
+        principal: principal.identity,
+        agent,
     }
 }

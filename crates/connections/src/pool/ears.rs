@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
-use mcp::LogLine;
+use domain::CallEvents;
+use mcp::wire::{RpcError, codes};
+use mcp::{LogLine, ServerRequest};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
@@ -11,11 +13,15 @@ use tokio::time::Instant;
 use super::Line;
 use super::line::lock;
 use super::rest::FAILED;
+use crate::SessionKey;
 use crate::connections::Inner;
+use crate::dispatch::answering;
 use crate::event::ConnectionEventKind;
 
 /// Listens to one session.
 pub(super) struct Ears {
+    /// Whose session it is, where it belongs to one client.
+    pub(super) owner: Option<SessionKey>,
     pub(super) inner: Weak<Inner>,
     pub(super) line: Weak<Line>,
     pub(super) opened: Instant,
@@ -27,6 +33,14 @@ pub(super) struct Ears {
 #[derive(Deserialize)]
 struct Updated {
     uri: Arc<str>,
+}
+
+impl Ears {
+    /// Whoever listens for the client whose session this is.
+    fn owner(&self, inner: &Inner) -> Option<Arc<dyn CallEvents>> {
+        let key = self.owner.as_ref()?;
+        inner.owners.get(key).map(|owner| owner.clone())
+    }
 }
 
 impl mcp::Listener for Ears {
@@ -43,9 +57,27 @@ impl mcp::Listener for Ears {
                     inner.tell(&line, ConnectionEventKind::ResourceUpdated { uri });
                 }
             }
-            // Log messages and the like that belong to no call have nobody to go to.
-            _ => {}
+            _ => match self.owner(&inner) {
+                Some(owner) => owner.notification(method, params),
+                // Log messages and the like of a session that many share have nobody to go to.
+                None => line.unheard(),
+            },
         }
+    }
+
+    fn request(&self, request: ServerRequest) {
+        let owner = self.inner.upgrade().and_then(|inner| self.owner(&inner));
+        let Some(owner) = owner else {
+            let why = "this request belongs to no call, and so to nobody; ask while a call is under way";
+            let error = RpcError::new(codes::METHOD_NOT_FOUND, why);
+            return request.responder.answer(Err(error));
+        };
+        let ServerRequest {
+            method,
+            params,
+            responder,
+        } = request;
+        owner.request(&method, params.as_deref(), answering(responder));
     }
 
     fn line(&self, line: &LogLine) {

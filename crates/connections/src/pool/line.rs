@@ -36,6 +36,7 @@ pub(crate) struct Line {
     pub(super) own: DashMap<SessionKey, Arc<Slot>>,
     pub(super) rest: Mutex<Rest>,
     restarts: AtomicU32,
+    unheard: AtomicU64,
     log: Mutex<VecDeque<ServerLine>>,
     /// What was stored last about state and health.
     pub(crate) known: Mutex<Option<(ConnectionState, Health)>>,
@@ -61,6 +62,8 @@ pub struct LiveFacts {
     pub in_flight: usize,
     /// How often a session that ended was opened again since the process started.
     pub restarts: u32,
+    /// Log messages and the like that a server sent outside of any call and that had nobody to go to.
+    pub unheard: u64,
     /// What the server wrote lately to stderr, or to stdout outside the protocol, oldest first. Untrusted text.
     pub lines: Vec<ServerLine>,
 }
@@ -99,6 +102,7 @@ impl Line {
             own: DashMap::new(),
             rest: Mutex::default(),
             restarts: AtomicU32::new(0),
+            unheard: AtomicU64::new(0),
             log: Mutex::default(),
             known: Mutex::new(None),
             preparing: Mutex::new(None),
@@ -167,6 +171,10 @@ impl Line {
         self.restarts.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub(super) fn unheard(&self) {
+        self.unheard.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(super) fn wrote(&self, line: &LogLine) {
         let source = match line.source {
             LineSource::Stderr => ServerLineSource::Stderr,
@@ -195,6 +203,7 @@ impl Line {
                 .saturating_sub(self.processes.available_permits()),
             in_flight: limits.calls.saturating_sub(self.calls.available_permits()),
             restarts: self.restarts.load(Ordering::Relaxed),
+            unheard: self.unheard.load(Ordering::Relaxed),
             lines: lock(&self.log).iter().cloned().collect(),
         }
     }

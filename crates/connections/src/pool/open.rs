@@ -27,10 +27,11 @@ impl Inner {
     ) -> Opening {
         let (done, ready) = oneshot::channel();
         let (inner, of, settings) = (self.clone(), line.clone(), settings.clone());
-        let (key, client) = own.unzip();
+        let key = own.as_ref().map(|(key, _)| key.clone());
+        let own = own.map(|(key, client)| (Some(key), client));
         let task = async move {
             let opened = tokio::select! {
-                opened = inner.open(&of, &settings, client) => opened,
+                opened = inner.open(&of, &settings, own) => opened,
                 () = of.stop.cancelled() => Err(ConnectionError::Stopped),
             };
             if let Ok(live) = &opened {
@@ -45,12 +46,12 @@ impl Inner {
             .shared()
     }
 
-    /// Opens a session. With a client, it is that client's own.
+    /// Opens a session. With a client, it is that client's own; with its key, what is said outside of calls goes there too.
     pub(crate) async fn open(
         self: &Arc<Self>,
         line: &Arc<Line>,
         settings: &Settings,
-        client: Option<ClientContext>,
+        own: Option<(Option<SessionKey>, ClientContext)>,
     ) -> Result<Arc<Live>, ConnectionError> {
         let process = match settings.is_process() {
             true => Some(self.process_permit(line).await?),
@@ -61,7 +62,9 @@ impl Inner {
         }
         let generation = settings.generation;
         let expected_end = Arc::new(AtomicBool::new(false));
+        let (owner, client) = own.unzip();
         let ears = Ears {
+            owner: owner.flatten(),
             inner: Arc::downgrade(self),
             line: Arc::downgrade(line),
             opened: Instant::now(),

@@ -43,6 +43,7 @@ impl Inner {
                     return Ok(());
                 };
                 let ears = Ears {
+                    owner: None,
                     inner: Arc::downgrade(self),
                     line: Arc::downgrade(line),
                     opened: Instant::now(),

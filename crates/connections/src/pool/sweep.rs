@@ -34,6 +34,11 @@ impl Line {
         self.own.remove(&key).and_then(|(_, slot)| slot.take())
     }
 
+    /// A client's session, if one is open.
+    pub(crate) fn own_now(&self, key: &SessionKey) -> Option<Arc<Live>> {
+        self.own.get(key)?.live(self.generation())
+    }
+
     /// Takes out a client's session.
     pub(crate) fn take_own(&self, key: &SessionKey) -> Option<Arc<Live>> {
         self.own.remove(key).and_then(|(_, slot)| slot.take())

@@ -41,6 +41,18 @@ impl Wish {
     }
 }
 
+impl Wish {
+    /// Says that the client has nothing open to be asked on.
+    pub(super) fn unheard(self) {
+        (self.responder)(Err(PeerError {
+            code: codes::INTERNAL,
+            message: "the client has no stream open on which it could be asked; ask while a call is under way"
+                .to_owned(),
+            data: None,
+        }));
+    }
+}
+
 /// What the client wants to hear.
 struct Wanted {
     progress: Option<Box<RawValue>>,
@@ -152,7 +164,7 @@ fn progress(token: Option<&RawValue>, params: Option<&RawValue>) -> Option<Strin
 }
 
 /// A log message, if it is as grave as the client wants.
-fn message(wanted: Option<usize>, params: Option<&RawValue>) -> Option<String> {
+pub(super) fn message(wanted: Option<usize>, params: Option<&RawValue>) -> Option<String> {
     let params = params?;
     let level = Members::read(params)?
         .text("level")
@@ -162,7 +174,7 @@ fn message(wanted: Option<usize>, params: Option<&RawValue>) -> Option<String> {
 
 /// A request's params without its progress token: nobody would pass the client's progress on, and two upstreams may use the same token
 /// towards one client.
-fn without_token(params: &RawValue) -> Box<RawValue> {
+pub(super) fn without_token(params: &RawValue) -> Box<RawValue> {
     let read = Members::read(params);
     let meta = read
         .as_ref()

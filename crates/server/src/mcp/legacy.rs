@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use super::Guest;
 use super::answer::{Answer, Hints, RpcError, codes, empty_response, json_response};
 use super::client::{Can, Client, shared};
+use super::outside::Outside;
 use super::serve::Request;
 use super::session::{Opening, Session};
 use super::sessions::{NoSession, Sessions};
@@ -54,7 +55,7 @@ pub(super) async fn serve(
         }
         Message::Notification { method, params } => {
             if let Some(session) = session {
-                notified(&session, &method, params);
+                notified(state, &session, &method, params);
             }
             empty_response(StatusCode::ACCEPTED)
         }
@@ -140,6 +141,11 @@ fn initialize(state: &AppState, guest: &Guest, id: &RawValue, params: Option<&Ra
     };
     // Takes note of whether the agent is enabled.
     session.lost_agent(&state.gateway);
+    if session.agent.is_some() {
+        let outside = Outside::of(&session, state.gateway.answer_within());
+        let whose = (&session.id, &session.owner, session.agent);
+        state.gateway.attend(whose, Arc::new(outside));
+    }
     state.metrics.session();
     let answer = Answer::of(&welcome::initialize(version, view.as_deref()));
     let body = answer.write(id, Era::Legacy(version), Hints::Kind);
@@ -183,13 +189,22 @@ async fn request(
     request.serve().await
 }
 
-fn notified(session: &Session, method: &str, params: Option<&RawValue>) {
-    if method == "notifications/cancelled"
-        && let Some(id) = params
-            .and_then(Members::read)
-            .and_then(|members| members.get("requestId"))
-    {
-        session.cancel(id);
+fn notified(state: &AppState, session: &Session, method: &str, params: Option<&RawValue>) {
+    match method {
+        "notifications/cancelled" => {
+            let members = params.and_then(Members::read).unwrap_or_default();
+            if let Some(id) = members.get("requestId") {
+                session.cancel(id);
+            }
+        }
+        // Only upstreams with a session of the client's own were told that it has any.
+        "notifications/roots/list_changed" if session.can.roots => {
+            let whose = (&session.id, &session.owner, session.agent);
+            state
+                .gateway
+                .tell_upstreams(whose, "notifications/roots/list_changed");
+        }
+        _ => {}
     }
 }
 
@@ -258,7 +273,7 @@ pub(super) async fn batch(state: &AppState, guest: &Guest, headers: &HeaderMap, 
             }
             Ok(Message::Notification { method, params }) => {
                 if let Some(session) = &session {
-                    notified(session, &method, params);
+                    notified(state, session, &method, params);
                 }
             }
             Ok(Message::Response { id, answer }) => {

@@ -51,6 +51,7 @@ pub(super) async fn listen(request: &Request<'_>, view: Arc<View>) -> Result<Res
         wants,
         held: Box::new(leave),
         ended: request.state.sessions.inner.closing.child_token(),
+        heard: None,
         first: Some(first),
     };
     Ok(respond(request.state, opening))

@@ -152,7 +152,7 @@ pub(super) fn event_stream(body: Body) -> Response {
 
 /// One event without an id.
 pub(super) fn event(json: &str) -> String {
-    format!("event: message\ndata: {json}\n\n")
+    format!("event: message\ndata: {}\n\n", json.replace(['\n', '\r'], " "))
 }
 
 fn read(reading: Reading) -> impl Stream<Item = Result<Bytes, Infallible>> {

@@ -17,6 +17,7 @@ mod log;
 mod modern;
 mod operator;
 mod orphans;
+mod outside;
 mod parked;
 mod place;
 mod post;

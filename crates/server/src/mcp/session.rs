@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use domain::{AgentId, ApprovalId, ClientContext, PeerError, PeerResponder, Principal};
 use gateway::Gateway;
 use serde_json::value::RawValue;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::client::Can;
@@ -17,6 +18,8 @@ use super::place::Place;
 use super::version::Legacy;
 use super::wire::push_text;
 
+/// Messages that wait for the reader of a standing stream.
+const SAID: usize = 64;
 /// Requests of upstreams a client may have open.
 const ASKED: usize = 64;
 /// Streams kept for a client that lost its connection.
@@ -67,8 +70,14 @@ struct State {
     subscribed: HashSet<Arc<str>>,
     awaited: VecDeque<ApprovalId>,
     streams: VecDeque<Kept>,
-    standing: Option<CancellationToken>,
+    standing: Option<Stand>,
     marks: Option<Marks>,
+}
+
+/// A standing stream, as those see it who have something to say on it.
+struct Stand {
+    ended: CancellationToken,
+    said: mpsc::Sender<String>,
 }
 
 struct Kept {
@@ -281,14 +290,35 @@ impl Session {
         }
     }
 
-    /// Makes a standing stream; an earlier one ends.
-    pub(super) fn stand(&self) -> CancellationToken {
-        let token = self.ended.child_token();
-        let earlier = self.lock().standing.replace(token.clone());
+    /// Makes a standing stream; an earlier one ends. When it ends, and what is said on it.
+    pub(super) fn stand(&self) -> (CancellationToken, mpsc::Receiver<String>) {
+        let ended = self.ended.child_token();
+        let (said, heard) = mpsc::channel(SAID);
+        let stand = Stand {
+            ended: ended.clone(),
+            said,
+        };
+        let earlier = self.lock().standing.replace(stand);
         if let Some(earlier) = earlier {
-            earlier.cancel();
+            earlier.ended.cancel();
         }
-        token
+        (ended, heard)
+    }
+
+    /// Whether a standing stream is open.
+    pub(super) fn hears(&self) -> bool {
+        self.lock()
+            .standing
+            .as_ref()
+            .is_some_and(|stand| !stand.said.is_closed())
+    }
+
+    /// Says something on the standing stream; false where there is none, or its reader is too slow.
+    pub(super) fn say(&self, message: String) -> bool {
+        self.lock()
+            .standing
+            .as_ref()
+            .is_some_and(|stand| stand.said.try_send(message).is_ok())
     }
 
     /// Keeps a stream for one who resumes it; its number.

@@ -67,11 +67,13 @@ pub(super) async fn get(State(state): State<AppState>, guest: Guest, headers: He
         Ok(view) => view.marks(),
         Err(failure) => return Problem(failure).into_response(),
     };
+    let (ended, heard) = session.stand();
     let opening = Opening {
         key,
         marks: session.saw(now).unwrap_or(now),
         changes,
-        ended: session.stand(),
+        ended,
+        heard: Some(heard),
         held: Box::new(session.occupy()),
         wants: Wants::Session(session.clone()),
         first: None,

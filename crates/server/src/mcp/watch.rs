@@ -13,6 +13,7 @@ use gateway::{Change, Changed, View, ViewKey};
 use serde_json::value::RawValue;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{Answer, Hints};
@@ -66,6 +67,7 @@ struct Watch {
     marks: Marks,
     changes: Receiver<Change>,
     ended: CancellationToken,
+    heard: Option<mpsc::Receiver<String>>,
     ready: VecDeque<String>,
     over: bool,
     /// Whether the agent was enabled when the stream began.
@@ -84,6 +86,8 @@ pub(super) struct Opening {
     pub(super) wants: Wants,
     pub(super) held: Held,
     pub(super) ended: CancellationToken,
+    /// What else is said on it.
+    pub(super) heard: Option<mpsc::Receiver<String>>,
     /// Sent first.
     pub(super) first: Option<String>,
 }
@@ -97,6 +101,7 @@ pub(super) fn respond(state: &AppState, opening: Opening) -> Response {
         wants,
         held,
         ended,
+        heard,
         first,
     } = opening;
     let mut watch = Watch {
@@ -106,6 +111,7 @@ pub(super) fn respond(state: &AppState, opening: Opening) -> Response {
         marks,
         changes,
         ended,
+        heard,
         ready: first.into_iter().collect(),
         over: false,
         enabled: false,
@@ -136,6 +142,7 @@ impl Watch {
             let changed = tokio::select! {
                 changed = self.changes.recv() => changed,
                 () = self.ended.cancelled() => return self.end(),
+                Some(message) = next(&mut self.heard) => return Some(event(&message)),
                 () = tokio::time::sleep(ALIVE) => return Some(": alive\n\n".to_owned()),
             };
             let goes_on = match changed {
@@ -245,6 +252,14 @@ impl Watch {
         let view = self.state.gateway.view(&self.key).ok()?;
         let over = is_over(&self.state, &self.key.principal, (&view, self.enabled));
         (!over).then_some(view)
+    }
+}
+
+/// The next message, where somebody may say one.
+async fn next(heard: &mut Option<mpsc::Receiver<String>>) -> Option<String> {
+    match heard {
+        Some(heard) => heard.recv().await,
+        None => std::future::pending().await,
     }
 }
 

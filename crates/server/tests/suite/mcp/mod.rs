@@ -8,6 +8,7 @@ mod legacy;
 mod modern;
 mod operator;
 mod orphans;
+mod outside;
 mod peer;
 mod places;
 mod streams;
