@@ -38,6 +38,9 @@ pub(crate) enum Command {
     /// Print the OpenAPI document.
     #[command(hide = true)]
     Openapi,
+    /// End children of a server that was killed. The server itself starts this, and says on standard input which they are.
+    #[command(hide = true)]
+    Reap,
     /// Print completions for a shell.
     #[command(after_help = COMPLETION_EXAMPLES)]
     Completions {

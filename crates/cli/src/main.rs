@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => return serve::run(args, registry),
         Command::SampleServer => serve::sample(),
         Command::Mcp(args) => bridge::run(&args),
+        Command::Reap => serve::reap(),
         Command::Openapi => output::openapi(&registry),
         Command::Completions { shell } => {
             completions::write(shell, client::commands(Cli::command(), &registry))

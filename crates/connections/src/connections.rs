@@ -8,10 +8,10 @@ use arc_swap::ArcSwap;
 use dashmap::DashMap;
 use domain::{Clock, ConnectionId, ConnectionState, Endpoint, Health, Tenant};
 use futures::future::join_all;
-use mcp::ClientProfile;
-use mcp::egress::Egress;
+use mcp::egress::{Egress, EgressRefusal, Road};
 use mcp::http::{HttpClient, HttpOptions};
 use mcp::wire::WireError;
+use mcp::{ClientProfile, Reaper};
 use serde_json::json;
 use store::{StateReport, Store};
 use tokio::runtime::Handle;
@@ -29,6 +29,8 @@ use crate::{
 /// Events that wait for a slow receiver; it then misses the oldest.
 const EVENTS: usize = 1_024;
 
+/// How long the reaper may take for what is left.
+const REAPED: Duration = Duration::from_secs(3);
 /// All connections of a process. Cheap to clone.
 #[derive(Clone)]
 pub struct Connections {
@@ -51,6 +53,7 @@ pub(crate) struct Inner {
     pub(crate) clock: Clock,
     pub(crate) commands: ArcSwap<CommandTable>,
     pub(crate) egress: Arc<Egress>,
+    pub(crate) reaper: Option<Reaper>,
     pub(crate) http: HttpClient,
     pub(crate) schemas: Schemas,
     pub(crate) limits: Limits,
@@ -76,6 +79,7 @@ impl Connections {
             clock,
             commands,
             egress,
+            reaper,
             extra_roots,
             schemas,
             limits,
@@ -90,6 +94,7 @@ impl Connections {
             clock,
             commands: ArcSwap::from_pointee(commands),
             egress,
+            reaper,
             http,
             schemas,
             profile: profile()?,
@@ -281,6 +286,9 @@ impl Inner {
                 live.close().await;
             };
             self.tasks
+        if let Some(reaper) = &self.inner.reaper {
+            reaper.close(REAPED).await;
+        }
                 .spawn_on(self.stop.clone().run_until_cancelled_owned(task), &self.runtime);
         }
     }

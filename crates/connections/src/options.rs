@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::Clock;
+use mcp::Reaper;
 use mcp::egress::Egress;
 use mcp::http::{CertificateDer, HttpLimits};
 use store::Store;
@@ -20,6 +21,8 @@ pub struct Options {
     pub clock: Clock,
     /// The operator's commands.
     pub commands: CommandTable,
+    /// What ends the commands' processes if ours is killed.
+    pub reaper: Option<Reaper>,
     /// Which URLs may be reached: public `https`, and the exact URLs the operator registered for MCP servers.
     pub egress: Arc<Egress>,
     /// Certificate authorities trusted besides the public ones, DER.
@@ -132,6 +135,7 @@ impl Options {
             egress: Arc::new(Egress::public()),
             extra_roots: Vec::new(),
             schemas: Schemas::default(),
+            reaper: None,
             limits: Limits::default(),
         }
     }

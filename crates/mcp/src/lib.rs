@@ -26,6 +26,7 @@ pub use peer::{
     ClientContext, Events, LineSource, Listener, LogLine, Patience, Request, Responder, ServerFacts,
     ServerRequest, Silent, Standing, Subscription, Upstream,
 };
+pub use stdio::{Reaper, reap};
 pub use target::{
     ClientProfile, HttpTarget, Limits, Negotiated, StdioCommand, Target, TokenError, TokenSource, Transport,
     TransportKind,

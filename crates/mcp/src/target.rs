@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use url::Url;
 
 use crate::http::HttpClient;
+use crate::stdio::Reaper;
 use crate::version::ProtocolVersion;
 use crate::wire::{Object, WireError, raw};
 
@@ -50,6 +51,8 @@ pub struct StdioCommand {
     pub inherit: Vec<(String, Secret)>,
     /// The working directory; ours if absent.
     pub cwd: Option<PathBuf>,
+    /// What ends the child and all it started if we are killed. Without it, they are only told by the end of their input.
+    pub reaper: Option<Reaper>,
 }
 
 /// An HTTP endpoint and what to send with every request.

@@ -53,6 +53,15 @@ pub(crate) fn sample() -> anyhow::Result<()> {
         .context("the sample server failed")
 }
 
+/// The process that ends a killed server's children; the server starts it and speaks to it.
+pub(crate) fn reap() -> anyhow::Result<()> {
+    let input = std::io::stdin();
+    if input.is_terminal() {
+        return Err(output::Usage("this is not for people: a server starts it by itself".to_owned()).into());
+    }
+    mcp::reap(input.lock()).context("signals cannot be kept off")
+}
+
 async fn serve(args: ServeArgs, flags: Flags, config: Config, registry: Registry) -> anyhow::Result<()> {
     files::private_folder(&flags.data)?;
     let listener = TcpListener::bind(config.server.listen).await.with_context(|| {

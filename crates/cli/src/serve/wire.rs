@@ -46,6 +46,7 @@ pub(super) async fn wire(
     let schemas = Schemas::default();
     let options = connections::Options {
         commands: commands::table(&config.connections),
+        reaper: reaper(),
         egress: Arc::new(egress(config)?),
         schemas: schemas.clone(),
         limits: limits(config),
@@ -84,6 +85,17 @@ pub(super) async fn wire(
     let tied = own.set(parts.clone());
     debug_assert!(tied.is_ok(), "wired once");
     Ok(parts)
+}
+
+/// This program again, as the process that ends our children if we are killed.
+fn reaper() -> Option<mcp::Reaper> {
+    match std::env::current_exe() {
+        Ok(program) => Some(mcp::Reaper::new([program.into_os_string(), "reap".into()])),
+        Err(error) => {
+            tracing::warn!(%error, "where this program lies is not known; if it is killed, children may stay behind");
+            None
+        }
+    }
 }
 
 /// Public HTTPS, and exactly the internal addresses the operator registered.

@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -131,6 +132,17 @@ impl House {
         found.split_off(1)
     }
 
+    /// The id of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Kills it (SIGKILL) and waits for its end.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Sends SIGTERM and waits for its end.
     pub(crate) fn stop(&mut self) -> ExitStatus {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
@@ -142,6 +154,21 @@ impl Drop for House {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
+    }
+}
+
+/// Waits for something that is sure to come, on however slow a machine.
+pub(crate) fn until<T>(what: &str, mut happened: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = happened() {
+            return found;
+        }
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "{what}: not within a minute"
+        );
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

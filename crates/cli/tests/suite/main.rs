@@ -11,4 +11,5 @@ mod bridge;
 mod first_start;
 mod house;
 mod import;
+mod killed;
 mod usage;

@@ -150,6 +150,7 @@ impl Reader<'_> {
             SecretSource::Known(value) => Ok(value.clone()),
             SecretSource::Vault(named) => {
                 let what = format!("workspace secret {named:?} (for {})", place());
+            reaper: self.inner.reaper.clone(),
                 self.secret(SecretOwner::Workspace, named, what).await
             }
         }

@@ -9,6 +9,7 @@ use tokio::process::{Child, Command};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::exit::Exit;
 use super::group::Group;
 use crate::error::ConnectError;
 use crate::peer::Session;
@@ -22,6 +23,7 @@ const EXIT: Duration = Duration::from_millis(500);
 /// A running child and its group.
 pub(crate) struct Spawned {
     pub(crate) child: Child,
+    exit: Exit,
     pub(crate) group: Arc<Group>,
 }
 
@@ -55,6 +57,9 @@ pub(crate) fn spawn(command: &StdioCommand) -> Result<Spawned, ConnectError> {
     if let Some(directory) = &command.cwd {
         process.current_dir(directory);
     }
+    if let Some(reaper) = &command.reaper {
+        reaper.ready();
+    }
     let child = process.spawn().map_err(failed)?;
     let leader = child
         .id()
@@ -63,37 +68,48 @@ pub(crate) fn spawn(command: &StdioCommand) -> Result<Spawned, ConnectError> {
         .ok_or_else(|| failed(std::io::Error::other("it exited at once")))?;
     Ok(Spawned {
         child,
-        group: Arc::new(Group::new(leader)),
+        exit: Exit::of(leader),
+        group: Arc::new(Group::new(leader, command.reaper.clone())),
     })
 }
 
 /// Ends the session when the child ends, and the child when the session ends.
 pub(crate) async fn watch(spawned: Spawned, session: Arc<Session>, output_ended: CancellationToken) {
-    let Spawned { mut child, group } = spawned;
-    // If this task itself is dropped, the group goes with it.
+    let Spawned {
+        mut child,
+        exit,
+        group,
+    } = spawned;
+    // If this task itself is dropped, the group goes with it, before the child is collected.
     let guard = KillOnDrop(group);
     tokio::select! {
         () = session.over.cancelled() => {}
         () = output_ended.cancelled() => {}
-        _ = child.wait() => drop(timeout(DRAIN, output_ended.cancelled()).await),
+        () = exit.happened(&mut child) => drop(timeout(DRAIN, output_ended.cancelled()).await),
     }
     if !session.over.is_cancelled() {
-        session.end(match timeout(EXIT, child.wait()).await {
-            Ok(Ok(status)) => format!("the process ended with {status}"),
-            Ok(Err(_)) | Err(_) => "the process closed its output".to_owned(),
+        let ended = timeout(EXIT, exit.happened(&mut child)).await.is_ok();
+        session.end(match ended.then(|| guard.0.finish()) {
+            Some(()) => match child.wait().await {
+                Ok(status) => format!("the process ended with {status}"),
+                Err(_) => "the process ended".to_owned(),
+            },
+            None => "the process closed its output".to_owned(),
         });
     }
-    wind_down(&mut child, &guard.0, session.limits.grace).await;
+    wind_down((&mut child, &exit), &guard.0, session.limits.grace).await;
 }
 
-/// Input is closed already; wait, ask, insist.
-async fn wind_down(child: &mut Child, group: &Group, grace: Duration) {
+/// Input is closed already; wait, ask, insist. The child is collected last.
+async fn wind_down((child, exit): (&mut Child, &Exit), group: &Group, grace: Duration) {
     for signal in [Signal::TERM, Signal::KILL] {
-        if timeout(grace, child.wait()).await.is_ok() {
-            return;
+        if timeout(grace, exit.happened(child)).await.is_ok() {
+            break;
         }
         group.signal(signal);
     }
+    exit.happened(child).await;
+    group.finish();
     if let Err(error) = child.wait().await {
         tracing::warn!(%error, "a child process could not be reaped");
     }

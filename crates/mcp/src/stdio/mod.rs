@@ -1,16 +1,19 @@
 //! The stdio transport: a child process in its own group, one JSON message a line, and no orphan afterwards.
 
 mod child;
+mod exit;
 mod framing;
 mod group;
 mod pipe;
 mod reader;
+mod reaper;
 
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use pipe::{Claim, Pipe};
+pub use reaper::{Reaper, reap};
 
 use crate::error::ConnectError;
 use crate::peer::{Channel, Listener, Session};

@@ -162,6 +162,7 @@ pub(crate) fn command(argv: &[&str]) -> Target {
         env: vec![("GREETING".to_owned(), Secret::new("hello"))],
         inherit: vec![path()],
         cwd: None,
+        reaper: None,
     };
     Target {
         transport: Transport::Stdio(command),

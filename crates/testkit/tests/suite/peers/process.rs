@@ -59,6 +59,7 @@ impl Recorded {
             env: self.env.clone(),
             inherit: Vec::new(),
             cwd: None,
+            reaper: None,
         };
         (Transport::Stdio(command), Record { folder })
     }
