@@ -10,6 +10,7 @@ pub mod definition;
 mod dispatch;
 mod error;
 mod event;
+pub mod headers;
 pub mod import;
 mod negotiated;
 mod options;

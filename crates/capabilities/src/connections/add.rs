@@ -27,6 +27,8 @@ async fn add(context: Context, input: AddConnection) -> Result<Connection, Failu
     };
     let given = settings::account(input.auth.unwrap_or(AuthInput::None))?;
     let headers = settings::headers(input.headers)?;
+    let header_names = headers.names();
+    settings::apart(&given.account, &header_names)?;
     let connection = domain::Connection {
         id: ConnectionId::generate(),
         owner: ConnectionOwner::Workspace,
@@ -37,7 +39,7 @@ async fn add(context: Context, input: AddConnection) -> Result<Connection, Failu
             transport,
         },
         account: given.account,
-        header_names: headers.iter().map(|(name, _)| name.clone()).collect(),
+        header_names,
         sharing: input.sharing.map_or(Sharing::Shared, convert::to_sharing),
         allowed_tools: input.allowed_tools.map(unique).transpose()?,
         enabled: input.enabled.unwrap_or(true),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ::connections::ConnectionError;
+use ::connections::headers::{HeaderError, HeaderName, HeaderValue, Headers};
 use api::connections::{AuthInput, HeaderInput};
 use domain::{Account, AccountKind, ConnectionId, Secret};
 use gateway::capability::{Context, Failure, FailureKind};
@@ -10,32 +11,10 @@ use store::{SecretOwner, SecretSlot};
 
 use crate::find;
 
-/// Most further headers of one connection.
-const MAX_HEADERS: usize = 32;
-/// Headers that are ours to set.
-const OURS: &[&str] = &[
-    "host",
-    "content-length",
-    "content-type",
-    "accept",
-    "connection",
-    "transfer-encoding",
-    "te",
-    "upgrade",
-    "mcp-session-id",
-    "mcp-protocol-version",
-    "mcp-method",
-    "mcp-name",
-    "last-event-id",
-];
-
-/// A header and its value.
-pub(super) type HeaderSecret = (Arc<str>, Secret);
-
 /// An account as it is stored, and its secret.
 pub(super) struct Given {
     pub(super) account: Account,
-    pub(super) secret: Option<Secret>,
+    pub(super) secret: Option<HeaderValue>,
 }
 
 pub(super) fn account(input: AuthInput) -> Result<Given, Failure> {
@@ -56,7 +35,7 @@ pub(super) fn account(input: AuthInput) -> Result<Given, Failure> {
                 configured: true,
                 ..none
             },
-            secret: Some(secret("auth.token", token)?),
+            secret: Some(value("auth.token", token)?),
         }),
         AuthInput::Header {
             header_name,
@@ -65,64 +44,63 @@ pub(super) fn account(input: AuthInput) -> Result<Given, Failure> {
         } => {
             let account = Account {
                 kind: AccountKind::Header,
-                header_name: Some(header_name_of("auth.header_name", &header_name)?),
-                value_prefix: value_prefix.map(Arc::from),
+                header_name: Some(name("auth.header_name", &header_name)?.as_arc().clone()),
+                value_prefix: value_prefix.map(prefix).transpose()?,
                 configured: true,
             };
             Ok(Given {
                 account,
-                secret: Some(secret("auth.token", token)?),
+                secret: Some(value("auth.token", token)?),
             })
         }
     }
 }
 
-pub(super) fn headers(input: Vec<HeaderInput>) -> Result<Vec<HeaderSecret>, Failure> {
-    if input.len() > MAX_HEADERS {
-        return Err(Failure::field(
+pub(super) fn headers(input: Vec<HeaderInput>) -> Result<Headers, Failure> {
+    let mut headers = Headers::default();
+    for header in input {
+        let name = name("headers.name", &header.name)?;
+        let value = value("headers.value", header.value)?;
+        headers.add(name, value).map_err(refused("headers"))?;
+    }
+    Ok(headers)
+}
+
+/// A header that carries the account would be sent twice if it were among the further ones.
+pub(super) fn apart(account: &Account, header_names: &[Arc<str>]) -> Result<(), Failure> {
+    let carried = match account.kind {
+        AccountKind::None => None,
+        AccountKind::Bearer => Some("authorization"),
+        AccountKind::Header => account.header_name.as_deref(),
+    };
+    match carried.filter(|carried| header_names.iter().any(|name| **name == **carried)) {
+        None => Ok(()),
+        Some(carried) => Err(Failure::field(
             "headers",
-            format!("at most {MAX_HEADERS} headers can be sent"),
-        ));
+            format!("{carried} carries the account; give it in one place"),
+        )),
     }
-    input
-        .into_iter()
-        .map(|header| {
-            Ok((
-                header_name_of("headers.name", &header.name)?,
-                secret("headers.value", header.value)?,
-            ))
-        })
-        .collect()
 }
 
-fn header_name_of(field: &str, name: &str) -> Result<Arc<str>, Failure> {
-    let lower = name.to_ascii_lowercase();
-    let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
-    if lower.is_empty() || lower.len() > 128 || !lower.bytes().all(token) {
-        return Err(Failure::field(
-            field,
-            "not an HTTP header name (RFC 9110, section 5.1)",
-        ));
+/// What stands before the token in a header; nothing if empty.
+fn prefix(text: String) -> Result<Arc<str>, Failure> {
+    if text.is_empty() {
+        return Ok(text.into());
     }
-    if OURS.contains(&&*lower) {
-        return Err(Failure::field(field, "this header is set by Switchboard itself"));
-    }
-    Ok(Arc::from(lower))
+    let text = value("auth.value_prefix", text)?;
+    Ok(text.secret().expose().into())
 }
 
-fn secret(field: &str, text: String) -> Result<Secret, Failure> {
-    let text = Secret::new(text);
-    let legal = !text.expose().is_empty()
-        && text.expose().len() <= 16_384
-        && text.expose().chars().all(|c| !c.is_control() && c.is_ascii());
-    if legal {
-        Ok(text)
-    } else {
-        Err(Failure::field(
-            field,
-            "must be 1 to 16,384 visible ASCII characters",
-        ))
-    }
+fn name(field: &'static str, text: &str) -> Result<HeaderName, Failure> {
+    HeaderName::new(text).map_err(refused(field))
+}
+
+fn value(field: &'static str, text: String) -> Result<HeaderValue, Failure> {
+    HeaderValue::new(Secret::new(text)).map_err(refused(field))
+}
+
+fn refused(field: &'static str) -> impl Fn(HeaderError) -> Failure {
+    move |error| Failure::field(field, error.to_string())
 }
 
 /// Puts a connection's secrets in the vault, in place of all there were of that kind.
@@ -130,8 +108,8 @@ pub(super) async fn keep(
     context: &Context,
     id: ConnectionId,
     action: &str,
-    account: Option<Option<&Secret>>,
-    headers: Option<(&[Arc<str>], &[HeaderSecret])>,
+    account: Option<Option<&HeaderValue>>,
+    headers: Option<(&[Arc<str>], &Headers)>,
 ) -> Result<(), Failure> {
     let vault = context.store().vault();
     let change = find::change(context, action);
@@ -146,24 +124,30 @@ pub(super) async fn keep(
                 .remove(context.tenant(), &change, &slot("credential".to_owned()))
                 .await?;
         }
-        Some(Some(secret)) => {
+        Some(Some(token)) => {
             vault
-                .put(context.tenant(), &change, &slot("credential".to_owned()), secret)
+                .put(
+                    context.tenant(),
+                    &change,
+                    &slot("credential".to_owned()),
+                    token.secret(),
+                )
                 .await?;
         }
     }
     if let Some((old, new)) = headers {
         for name in old
             .iter()
-            .filter(|name| !new.iter().any(|(kept, _)| kept == *name))
+            .filter(|name| !new.iter().any(|(kept, _)| kept.as_arc() == *name))
         {
             vault
                 .remove(context.tenant(), &change, &slot(format!("header:{name}")))
                 .await?;
         }
-        for (name, value) in new {
+        for (name, value) in new.iter() {
+            let slot = slot(format!("header:{}", name.as_arc()));
             vault
-                .put(context.tenant(), &change, &slot(format!("header:{name}")), value)
+                .put(context.tenant(), &change, &slot, value.secret())
                 .await?;
         }
     }

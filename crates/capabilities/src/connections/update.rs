@@ -46,8 +46,9 @@ async fn update(context: Context, input: UpdateConnection) -> Result<Connection,
     }
     let headers = input.headers.map(settings::headers).transpose()?;
     if let Some(headers) = &headers {
-        after.header_names = headers.iter().map(|(name, _)| name.clone()).collect();
+        after.header_names = headers.names();
     }
+    settings::apart(&after.account, &after.header_names)?;
     if let Some(sharing) = input.sharing {
         after.sharing = convert::to_sharing(sharing);
     }
@@ -70,7 +71,7 @@ async fn update(context: Context, input: UpdateConnection) -> Result<Connection,
         stored.id,
         UPDATE.id,
         secret,
-        headers.as_deref().map(|new| (old, new)),
+        headers.as_ref().map(|new| (old, new)),
     )
     .await?;
     context.gateway.refresh(context.tenant()).await?;

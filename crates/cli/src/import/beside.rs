@@ -9,7 +9,7 @@ use domain::{
     Account, AccountKind, Clock, Connection, ConnectionId, ConnectionOwner, ConnectionState, Endpoint,
     Health, Label, Secret, Sharing, Tenant,
 };
-use store::{Change, Role, SecretOwner, SecretSlot, Store};
+use store::{Change, SecretOwner, SecretSlot, Store};
 
 use super::file::{self, Section};
 use super::names::Names;
@@ -17,7 +17,7 @@ use super::plan::{Becomes, Plan, Planned, World, plan};
 use super::remote::RemoteDraft;
 use super::report::{Report, Way};
 use super::value::Ask;
-use crate::args::{ImportArgs, Place};
+use crate::args::ImportArgs;
 use crate::config::{self, Config, Flags};
 use crate::{output, serve};
 
@@ -31,20 +31,10 @@ pub(super) async fn import(args: &ImportArgs, import: Import) -> anyhow::Result<
         listen: None,
     };
     let config = config::load(&flags).map_err(output::problems)?;
-    let store = open(&config, &args.place).await?;
+    let store = serve::open_beside(&config, &args.place.data).await?;
     let done = with(args, import, &config, &store).await;
     store.close().await;
     done
-}
-
-async fn open(config: &Config, place: &Place) -> anyhow::Result<Store> {
-    let database = place.data.join("switchboard.db");
-    anyhow::ensure!(
-        config.store.backend == config::StoreBackend::Postgres || database.exists(),
-        "there is no server in {data} yet: start it once with `switchboard serve --data {data}`, or name its folder with --data",
-        data = place.data.display()
-    );
-    serve::open_store(config, &place.data, Role::Beside).await
 }
 
 async fn with(args: &ImportArgs, import: Import, config: &Config, store: &Store) -> anyhow::Result<Report> {
@@ -122,13 +112,13 @@ async fn connect(store: &Store, tenant: Tenant, change: &Change, draft: &RemoteD
         draft
             .bearer
             .as_ref()
-            .map(|token| ("credential".to_owned(), token)),
+            .map(|token| ("credential".to_owned(), token.secret())),
     );
     secrets.extend(
         draft
             .headers
             .iter()
-            .map(|(name, value)| (format!("header:{name}"), value)),
+            .map(|(name, value)| (format!("header:{}", name.as_arc()), value.secret())),
     );
     for (field, secret) in &secrets {
         if let Err(error) = put(store, (tenant, change), (owner, field), secret).await {
@@ -161,7 +151,7 @@ fn connection(draft: &RemoteDraft) -> anyhow::Result<Connection> {
             value_prefix: None,
             configured: draft.bearer.is_some(),
         },
-        header_names: draft.headers.iter().map(|(name, _)| name.clone()).collect(),
+        header_names: draft.headers.names(),
         sharing: Sharing::Shared,
         allowed_tools: draft
             .allowed_tools

@@ -98,14 +98,14 @@ fn body(draft: &RemoteDraft) -> AddConnection {
         transport: serde_json::from_value(json!(draft.transport.as_str())).ok(),
         namespace: Some(draft.namespace.as_str().to_owned()),
         auth: draft.bearer.as_ref().map(|token| AuthInput::Bearer {
-            token: token.expose().to_owned(),
+            token: token.secret().expose().to_owned(),
         }),
         headers: draft
             .headers
             .iter()
             .map(|(name, value)| HeaderInput {
-                name: name.to_string(),
-                value: value.expose().to_owned(),
+                name: name.as_arc().to_string(),
+                value: value.secret().expose().to_owned(),
             })
             .collect(),
         sharing: None,

@@ -1,33 +1,11 @@
 //! An entry that is an address, as a connection.
 
-use std::sync::Arc;
-
+use connections::headers::{HeaderError, HeaderName, HeaderValue, Headers};
 use connections::import::{Entry, Notice, OAuth, Remote, Template};
 use domain::{Namespace, Secret};
 use mcp::egress::Egress;
 
 use super::value::{self, Ask};
-
-/// Most further headers of one connection.
-const MAX_HEADERS: usize = 32;
-/// Longest value of a header, in bytes.
-const MAX_VALUE: usize = 16_384;
-/// Headers that are Switchboard's to set.
-const OURS: &[&str] = &[
-    "host",
-    "content-length",
-    "content-type",
-    "accept",
-    "connection",
-    "transfer-encoding",
-    "te",
-    "upgrade",
-    "mcp-session-id",
-    "mcp-protocol-version",
-    "mcp-method",
-    "mcp-name",
-    "last-event-id",
-];
 
 /// A connection on its way into the workspace.
 #[derive(Debug)]
@@ -36,8 +14,8 @@ pub(super) struct RemoteDraft {
     pub(super) namespace: Namespace,
     pub(super) url: String,
     pub(super) transport: domain::Transport,
-    pub(super) bearer: Option<Secret>,
-    pub(super) headers: Vec<(Arc<str>, Secret)>,
+    pub(super) bearer: Option<HeaderValue>,
+    pub(super) headers: Headers,
     pub(super) allowed_tools: Option<Vec<String>>,
     pub(super) call_timeout_ms: Option<u32>,
 }
@@ -78,24 +56,28 @@ pub(super) fn headers(
     remote: &Remote,
     namespace: &Namespace,
     asks: &mut Vec<Ask>,
-) -> (Option<Secret>, Vec<(Arc<str>, Secret)>) {
-    let (mut bearer, mut headers) = (None, Vec::new());
+) -> (Option<HeaderValue>, Headers) {
+    let (mut bearer, mut headers) = (None, Headers::default());
     for (name, template) in &remote.headers {
-        let lower = name.to_ascii_lowercase();
-        if OURS.contains(&&*lower) {
-            asks.push(Ask::Do(format!(
-                "headers/{name} was not taken: Switchboard sets this header itself"
-            )));
-            continue;
-        }
         let Some(text) = value::whole(template) else {
             asks.push(Ask::Do(missing(name, template, namespace)));
             continue;
         };
-        match text.expose().strip_prefix("Bearer ").filter(|_| lower == "authorization") {
-            Some(token) if fits(token.trim()) => bearer = Some(Secret::new(token.trim())),
-            None if fits(text.expose()) && headers.len() < MAX_HEADERS => headers.push((Arc::from(lower), text)),
-            _ => asks.push(Ask::Do(format!("headers/{name} was not taken: a value has 1 to {MAX_VALUE} visible ASCII characters, and there are at most {MAX_HEADERS}"))),
+        let token = text.expose().strip_prefix("Bearer ").map(str::trim);
+        let authorizes = name.eq_ignore_ascii_case("authorization");
+        let taken = match token.filter(|_| authorizes) {
+            // Names that differ in case only are one name.
+            _ if authorizes
+                && (bearer.is_some() || headers.names().iter().any(|name| &**name == "authorization")) =>
+            {
+                Err(HeaderError::Twice)
+            }
+            Some(token) => HeaderValue::new(Secret::new(token)).map(|token| bearer = Some(token)),
+            None => HeaderName::new(name)
+                .and_then(|name| HeaderValue::new(text).and_then(|value| headers.add(name, value))),
+        };
+        if let Err(why) = taken {
+            asks.push(Ask::Do(format!("headers/{name} was not taken: {why}")));
         }
     }
     if let Some(OAuth::Client(_)) = &remote.oauth {
@@ -176,8 +158,4 @@ fn missing(name: &str, template: &Template, namespace: &Namespace) -> String {
     format!(
         "headers/{name} is {shown}, which only the client knows: `switchboard connections update {namespace} --expected-version 1 {option}`"
     )
-}
-
-fn fits(value: &str) -> bool {
-    !value.is_empty() && value.len() <= MAX_VALUE && value.bytes().all(|b| (0x20..0x7f).contains(&b))
 }

@@ -244,7 +244,7 @@ fn line(entry: Planned, options: &str) -> Line {
     let (outcome, kind, connection, reason, secrets) = match entry.becomes {
         Becomes::Remote(draft) => {
             let mut secrets: Vec<String> = draft.bearer.iter().map(|_| "bearer token".to_owned()).collect();
-            secrets.extend(draft.headers.iter().map(|(name, _)| format!("header {name}")));
+            secrets.extend(draft.headers.names().iter().map(|name| format!("header {name}")));
             (
                 taken,
                 Some("remote"),

@@ -35,11 +35,14 @@ fn told(plan: &Plan) -> String {
     for entry in &plan.entries {
         match &entry.becomes {
             Becomes::Remote(draft) => {
-                let bearer = draft.bearer.as_ref().map(|token| token.expose().to_owned());
+                let bearer = draft
+                    .bearer
+                    .as_ref()
+                    .map(|token| token.secret().expose().to_owned());
                 let headers: Vec<_> = draft
                     .headers
                     .iter()
-                    .map(|(name, value)| format!("{name}: {}", value.expose()))
+                    .map(|(name, value)| format!("{}: {}", name.as_arc(), value.secret().expose()))
                     .collect();
                 writeln!(
                     out,
@@ -132,7 +135,7 @@ fn every_text_becomes_a_value_a_reference_or_a_question() {
             r#"{"mcpServers": {"r": {"type": "http", "url": "https://mcp.example.com/mcp",
                 "headers": {"Authorization": "Bearer abcdefgh12345678", "X-Team": "core", "Accept": "text/html", "X-Key": "${KEY}"}}}}"#,
             "r -> remote r \"r\" https://mcp.example.com/mcp Some(\"abcdefgh12345678\") [\"x-team: core\"]\n  \
-             do headers/Accept was not taken: Switchboard sets this header itself\n  \
+             do headers/Accept was not taken: this header is set by Switchboard itself\n  \
              do headers/X-Key is ${KEY}, which only the client knows: `switchboard connections update r --expected-version 1 --header-file X-Key=FILE`\n",
         ),
         (

@@ -111,6 +111,22 @@ pub(crate) async fn open_store(config: &Config, data: &Path, role: Role) -> anyh
     Store::open(options).await.context("the store cannot be opened")
 }
 
+/// Opens the store of a server that was started once, to work beside it.
+pub(crate) async fn open_beside(config: &Config, data: &Path) -> anyhow::Result<Store> {
+    ensure_started(config, data)?;
+    open_store(config, data, Role::Beside).await
+}
+
+/// Refuses a folder without a database: opening would make one.
+pub(crate) fn ensure_started(config: &Config, data: &Path) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        config.store.backend == StoreBackend::Postgres || data.join("switchboard.db").exists(),
+        "there is no server in {data} yet: start it once with `switchboard serve --data {data}`, or name its folder with --data",
+        data = data.display()
+    );
+    Ok(())
+}
+
 impl From<config::Durability> for store::Durability {
     fn from(durability: config::Durability) -> Self {
         match durability {
