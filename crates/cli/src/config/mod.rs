@@ -8,6 +8,6 @@ mod settings;
 
 pub(crate) use connections::{CommandEntry, EnvValue, Sharing};
 pub(crate) use load::{Flags, entries, load};
-pub(crate) use resolve::{Problem, check_entries, names_secret, rules};
+pub(crate) use resolve::{Problem, check_entries, rules};
 pub(crate) use secret::{SecretRef, SecretSource};
 pub(crate) use settings::{Config, Durability, LogFormat, RuleEntry, StoreBackend};

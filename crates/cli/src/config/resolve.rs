@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use connections::import::holds_secret;
 use domain::Namespace;
 use policy::{RuleSet, RuleSource};
 
@@ -34,24 +35,6 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Names of variables whose values are secrets, however they are written.
-const SECRET_WORDS: &[&str] = &[
-    "TOKEN",
-    "SECRET",
-    "PASSWORD",
-    "PASSWD",
-    "API_KEY",
-    "APIKEY",
-    "CREDENTIAL",
-    "PRIVATE_KEY",
-];
-
-/// Whether a variable of this name holds a secret, and so must not be written out.
-pub(crate) fn names_secret(name: &str) -> bool {
-    let upper = name.to_ascii_uppercase();
-    SECRET_WORDS.iter().any(|word| upper.contains(word))
-}
-
 /// What is wrong with commands.
 pub(crate) fn check_entries(entries: &[CommandEntry]) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -75,7 +58,7 @@ pub(crate) fn check_entries(entries: &[CommandEntry]) -> Vec<Problem> {
             ));
         }
         for (name, value) in &entry.env {
-            if matches!(value, EnvValue::Plain(_)) && names_secret(name) {
+            if matches!(value, EnvValue::Plain(text) if holds_secret(name, text)) {
                 let what =
                     "looks like a secret and is written out: use { env = … }, { file = … } or { vault = … }";
                 problems.push(Problem::new(format!("{at}.env.{name}"), what));

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use connections::import::{Command, Entry, Notice, Template};
+use connections::import::{Command, Entry, Notice, Template, names_secret};
 use domain::{Namespace, Secret};
 
 use super::remote;
 use super::value::{self, Ask, Value};
-use crate::config::{self, CommandEntry, EnvValue, SecretSource, Sharing};
+use crate::config::{CommandEntry, EnvValue, SecretSource, Sharing};
 
 /// A command on its way into the configuration.
 #[derive(Debug)]
@@ -97,10 +97,15 @@ impl Build<'_> {
         let mut env = BTreeMap::new();
         for (name, template) in &command.env {
             let place = format!("env/{name}");
-            let mut taken = value::take(template, &place, self.name);
-            if config::names_secret(name) {
-                taken = value::guarded(taken, &place, self.name);
-            }
+            let empty = template.plain().is_some_and(|text| text.is_empty());
+            let taken = if empty && names_secret(name) {
+                value::wanted(
+                    format!("{}/{place}", self.name),
+                    format!("{place} is empty in the file"),
+                )
+            } else {
+                value::take(template, &place, self.name)
+            };
             self.mention(&taken, &place);
             env.extend(self.settle(taken).map(|value| (name.clone(), value)));
         }

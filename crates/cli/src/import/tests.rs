@@ -112,7 +112,7 @@ fn every_text_becomes_a_value_a_reference_or_a_question() {
             r#"{"mcpServers": {"Git Hub": {"command": "npx", "args": ["-y", "server", "--api-key", "sk-12345678901234567890"],
                 "env": {"GITHUB_TOKEN": "ghp_0123456789abcdefghijABCDEFGHIJ012345", "MODE": "ro", "MAX_TOKENS": "4096"}}}}"#,
             "Git Hub -> command git-hub Some(\"Git Hub\") [\"git-hub/args/3=sk-12345678901234567890\", \
-             \"git-hub/env/GITHUB_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345\", \"git-hub/env/MAX_TOKENS=4096\"]\n",
+             \"git-hub/env/GITHUB_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345\"]\n",
         ),
         (
             "variables: whole, with a default, mixed, and ours",

@@ -51,18 +51,6 @@ pub(super) fn take(template: &Template, place: &str, namespace: &Namespace) -> V
     }
 }
 
-/// A value that must not be written out whatever it is: its name says that it is a secret.
-pub(super) fn guarded(value: Value, place: &str, namespace: &Namespace) -> Value {
-    let name = format!("{namespace}/{place}");
-    match value.value {
-        Some(EnvValue::Plain(text)) if text.is_empty() => {
-            wanted(name, format!("{place} is empty in the file"))
-        }
-        Some(EnvValue::Plain(text)) => secret(name, text),
-        _ => value,
-    }
-}
-
 /// A value that must be asked for.
 pub(super) fn wanted(name: String, what: String) -> Value {
     Value {

@@ -40,6 +40,7 @@ pub use model::{
     AutoApproval, Entry, Import, Input, InputKind, ProjectServers, Timeouts, ToolFilter, Variable,
 };
 pub use notice::Notice;
+pub use secrets::{holds_secret, names_secret};
 pub use template::{Fallback, FoundSecret, Part, Reference, ReferenceKind, Template};
 
 use draft::Drafts;

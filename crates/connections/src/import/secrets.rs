@@ -10,10 +10,17 @@ mod names;
 mod tokens;
 mod urls;
 
-pub(super) use names::names_secret;
+pub use names::names_secret;
 pub(super) use urls::credential_spans;
 
+use names::tells_secret;
 use tokens::known_tokens;
+
+/// Whether this value of a variable of this name is or holds a secret, so that it is better kept in the vault.
+#[must_use]
+pub fn holds_secret(name: &str, value: &str) -> bool {
+    !spans(value, Place::Env(name)).is_empty()
+}
 
 /// Where a text stands.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +41,7 @@ pub(super) enum Place<'a> {
 pub(super) fn spans(text: &str, place: Place<'_>) -> Vec<Range<usize>> {
     let mut found = match place {
         Place::Secret => whole(text, 0),
-        Place::Env(name) | Place::Header(name) if names_secret(name) => whole(text, 0),
+        Place::Env(name) | Place::Header(name) if tells_secret(name, text) => whole(text, 0),
         Place::Arg(flag) => argument(text, flag),
         Place::Env(_) | Place::Header(_) | Place::Plain => Vec::new(),
     };
@@ -52,7 +59,7 @@ fn argument(text: &str, flag: Option<&str>) -> Vec<Range<usize>> {
         if matches!(flag, "-H" | "--header" | "--headers") {
             return header_line(text);
         }
-        if names_secret(flag) && !text.starts_with('-') {
+        if tells_secret(flag, text) && !text.starts_with('-') {
             return whole(text, 0);
         }
     }
@@ -61,14 +68,14 @@ fn argument(text: &str, flag: Option<&str>) -> Vec<Range<usize>> {
             .into_iter()
             .map(|span| shift(span, name.len() + 1))
             .collect(),
-        Some((name, value)) if names::is_plain(name) && names_secret(name) => whole(value, name.len() + 1),
+        Some((name, value)) if names::is_plain(name) && tells_secret(name, value) => whole(value, name.len() + 1),
         _ => Vec::new(),
     }
 }
 
 fn header_line(text: &str) -> Vec<Range<usize>> {
     match text.split_once([':', '=']) {
-        Some((name, value)) if names_secret(name) => whole(value, name.len() + 1),
+        Some((name, value)) if tells_secret(name, value) => whole(value, name.len() + 1),
         _ => Vec::new(),
     }
 }

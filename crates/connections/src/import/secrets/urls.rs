@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{is_trivial, names_secret};
+use super::{is_trivial, tells_secret};
 
 /// Urls looked at in one text; the rest of such a text counts as a secret.
 const MAX_URLS: usize = 64;
@@ -60,7 +60,7 @@ fn in_url(scheme: &str, url: &str) -> Vec<Range<usize>> {
     let mut at = query_at + 1;
     for pair in url.get(at..).unwrap_or_default().split(['&', '#']) {
         if let Some((name, value)) = pair.split_once('=')
-            && (names_secret(name) || name.eq_ignore_ascii_case("code"))
+            && (tells_secret(name, value) || name.eq_ignore_ascii_case("code"))
             && !is_trivial(value)
         {
             let from = at + name.len() + 1;
@@ -121,7 +121,7 @@ fn assignments(text: &str) -> Vec<Range<usize>> {
     for piece in text.split([';', ' ', '\n']) {
         if let Some((name, value)) = piece.split_once('=')
             && piece.len() < text.len()
-            && names_secret(name)
+            && tells_secret(name, value)
             && !is_trivial(value)
         {
             let from = at + name.len() + 1;
