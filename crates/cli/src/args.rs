@@ -61,6 +61,11 @@ bash:  switchboard completions bash > ~/.local/share/bash-completion/completions
 zsh:   switchboard completions zsh > \"${fpath[1]}/_switchboard\"
 fish:  switchboard completions fish > ~/.config/fish/completions/switchboard.fish";
 
+const VAULT_EXAMPLES: &str = "\
+Examples:
+  switchboard vault set github-token
+  pass show github | switchboard vault set github-token --data /srv/switchboard";
+
 /// Where things are.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Place {
@@ -130,8 +135,27 @@ pub(crate) enum VaultCommand {
         #[arg(long)]
         new_key: bool,
     },
-    /// Put a secret for { vault = "NAME" } into the vault; it is read from standard input.
+    /// Put a secret for { vault = "NAME" } into the vault, in place of an earlier one. A server may run.
+    #[command(after_help = VAULT_EXAMPLES)]
     Set {
+        #[command(flatten)]
+        place: Place,
+        /// A file with the secret; left out or "-", it is read from standard input, on a terminal without showing it.
+        #[arg(long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+        file: String,
+        /// The name.
+        name: String,
+    },
+    /// List the names { vault = "NAME" } can use. Values are never shown.
+    List {
+        #[command(flatten)]
+        place: Place,
+        /// Print JSON for programs.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a secret. What refers to it cannot be started any more.
+    Remove {
         #[command(flatten)]
         place: Place,
         /// The name.

@@ -3,12 +3,13 @@
 
 mod table;
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use gateway::Registry;
 use indicatif::{ProgressBar, ProgressStyle};
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use serde_json::Value;
 
 use crate::config::Problem;
@@ -33,6 +34,22 @@ fn print(text: std::fmt::Arguments<'_>) {
 /// Prints a line for people beside the output of programs.
 pub(crate) fn note(line: &str) {
     eprintln!("{line}");
+}
+
+/// Asks a person for a line that the terminal does not show.
+pub(crate) fn ask_hidden(question: &str) -> anyhow::Result<String> {
+    eprint!("{question}");
+    let mut input = std::io::stdin().lock();
+    let before = tcgetattr(&input)?;
+    let mut hidden = before.clone();
+    hidden.local_modes.remove(LocalModes::ECHO);
+    tcsetattr(&input, OptionalActions::Flush, &hidden)?;
+    let mut line = String::new();
+    let read = input.read_line(&mut line);
+    tcsetattr(&input, OptionalActions::Flush, &before)?;
+    eprintln!();
+    read?;
+    Ok(line.trim_end_matches(['\r', '\n']).to_owned())
 }
 
 /// Prints a document for programs.

@@ -1,22 +1,40 @@
-//! Looks after the vault, beside a server that is stopped.
+//! Looks after the vault, beside the server.
 
-use std::io::Read as _;
+use std::io::IsTerminal as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use domain::Secret;
-use store::{Change, Role, RootKey, SecretOwner, SecretSlot};
+use domain::{Secret, Tenant};
+use store::{Change, Role, RootKey, SecretOwner, SecretSlot, Store};
 
 use crate::args::{Place, VaultArgs, VaultCommand};
 use crate::config::{self, Flags};
-use crate::{files, output, serve};
+use crate::{client, files, output, serve};
 
 pub(crate) fn run(args: VaultArgs) -> anyhow::Result<()> {
     let runtime = serve::small_runtime()?;
     match args.command {
         VaultCommand::Rotate { place, new_key } => runtime.block_on(rotate(place, new_key)),
-        VaultCommand::Set { place, name } => runtime.block_on(set(place, name)),
+        VaultCommand::Set { place, file, name } => {
+            let value = secret(&file, &name)?;
+            runtime.block_on(set(place, name, value))
+        }
+        VaultCommand::List { place, json } => runtime.block_on(list(place, json)),
+        VaultCommand::Remove { place, name } => runtime.block_on(remove(place, name)),
     }
+}
+
+/// From a file or standard input; from a person, a line that is not shown.
+fn secret(file: &str, name: &str) -> anyhow::Result<Secret> {
+    let text = if file == "-" && std::io::stdin().is_terminal() {
+        output::ask_hidden(&format!("value of {name} (not shown): "))?
+    } else {
+        client::secret(file)?
+    };
+    if text.is_empty() {
+        return Err(output::Usage("no secret was given".to_owned()).into());
+    }
+    Ok(Secret::new(text))
 }
 
 async fn rotate(place: Place, new_key: bool) -> anyhow::Result<()> {
@@ -26,6 +44,7 @@ async fn rotate(place: Place, new_key: bool) -> anyhow::Result<()> {
         listen: None,
     })
     .map_err(output::problems)?;
+    serve::ensure_started(&config, &place.data)?;
     let (current, previous) = (
         place.data.join("vault.key"),
         place.data.join("vault.key.previous"),
@@ -70,39 +89,67 @@ fn begin(current: &Path, previous: &Path) -> anyhow::Result<()> {
     files::replace_private(current, RootKey::generate()?.to_base64().expose())
 }
 
-async fn set(place: Place, name: String) -> anyhow::Result<()> {
+async fn set(place: Place, name: String, value: Secret) -> anyhow::Result<()> {
+    let (store, tenant) = beside(&place).await?;
+    store
+        .vault()
+        .put(tenant, &Change::by_system("vault.set"), &slot(name), &value)
+        .await?;
+    store.close().await;
+    output::say("stored");
+    output::note(
+        "a running server uses it for what it opens from now on; `switchboard config reload` also ends what is open",
+    );
+    Ok(())
+}
+
+async fn list(place: Place, json: bool) -> anyhow::Result<()> {
+    let (store, tenant) = beside(&place).await?;
+    let found = store.vault().list(tenant, SecretOwner::Workspace).await?;
+    store.close().await;
+    let names: Vec<String> = found.into_iter().map(|found| found.slot.field).collect();
+    if json {
+        output::json(&serde_json::json!({ "items": names }));
+    } else if names.is_empty() {
+        output::say("nothing");
+    } else {
+        names.iter().for_each(|name| output::say(name));
+    }
+    Ok(())
+}
+
+async fn remove(place: Place, name: String) -> anyhow::Result<()> {
+    let (store, tenant) = beside(&place).await?;
+    let change = Change::by_system("vault.remove");
+    let removed = store.vault().remove(tenant, &change, &slot(name.clone())).await?;
+    store.close().await;
+    anyhow::ensure!(
+        removed,
+        "the vault has no secret {name:?}; `switchboard vault list` shows those it has"
+    );
+    output::say("done");
+    Ok(())
+}
+
+/// The store, opened beside a server that may run.
+async fn beside(place: &Place) -> anyhow::Result<(Store, Tenant)> {
     let config = config::load(&Flags {
-        config: place.config,
+        config: place.config.clone(),
         data: place.data.clone(),
         listen: None,
     })
     .map_err(output::problems)?;
-    let mut text = String::new();
-    std::io::stdin()
-        .lock()
-        .read_to_string(&mut text)
-        .context("cannot read standard input")?;
-    let secret = Secret::new(text.trim_end_matches(['\r', '\n']));
-    anyhow::ensure!(
-        !secret.expose().is_empty(),
-        "nothing came on standard input; pass the secret there"
-    );
-    // A server may run: it reads a secret when it first needs it.
-    let store = serve::open_store(&config, &place.data, Role::Beside).await?;
-    let tenant = *store
-        .tenants()
-        .await?
+    let store = serve::open_beside(&config, &place.data).await?;
+    let tenants = store.tenants().await?;
+    let tenant = tenants
         .first()
         .context("the server has no workspace yet: start it once")?;
-    let slot = SecretSlot {
+    Ok((store, *tenant))
+}
+
+const fn slot(field: String) -> SecretSlot {
+    SecretSlot {
         owner: SecretOwner::Workspace,
-        field: name,
-    };
-    store
-        .vault()
-        .put(tenant, &Change::by_system("vault.set"), &slot, &secret)
-        .await?;
-    store.close().await;
-    output::say("stored");
-    Ok(())
+        field,
+    }
 }

@@ -206,13 +206,15 @@ impl Connections {
         }
     }
 
-    /// Takes over another set of commands: what changed is stopped and prepared again, what is gone is stopped.
+    /// Takes over another set of commands: what changed is stopped and prepared again, what is gone is stopped. Replaced secrets are
+    /// taken up at once; without this it happens at the next opening of a session, and for open ones at the next sweep.
     pub async fn reload(&self, commands: CommandTable) {
         let before = self.inner.commands.swap(Arc::new(commands));
         let now = self.inner.commands.load_full();
         let lines: Vec<_> = self.inner.lines.iter().map(|line| line.clone()).collect();
         for line in lines {
             let Ok(Some(connection)) = self.inner.store.connection(line.tenant, line.id).await else {
+            self.inner.take_up_secrets(&line).await;
                 continue;
             };
             let Endpoint::Command { configured } = &connection.endpoint else {
@@ -278,7 +280,7 @@ impl Inner {
     }
 
     /// Ends sessions once the calls in flight on them are over.
-    fn end_gently(&self, sessions: Vec<Arc<crate::pool::Live>>) {
+    pub(crate) fn end_gently(&self, sessions: Vec<Arc<crate::pool::Live>>) {
         for live in sessions {
             let longest = self.limits.call;
             let task = async move {

@@ -75,7 +75,7 @@ fn headers(matches: &ArgMatches) -> anyhow::Result<Option<Value>> {
 }
 
 /// Reads a secret from a file or from standard input.
-pub(super) fn secret(path: &str) -> anyhow::Result<String> {
+pub(crate) fn secret(path: &str) -> anyhow::Result<String> {
     let text = read(path)?;
     let text = text.trim_end_matches(['\r', '\n']);
     if text.is_empty() {

@@ -21,6 +21,7 @@ use gateway::Registry;
 use crate::args::ImportArgs;
 use crate::{import, output};
 
+pub(crate) use body::secret;
 pub(crate) use commands::commands;
 pub(crate) use http::{Http, Payload};
 pub(crate) use server::Server;

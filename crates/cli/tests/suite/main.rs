@@ -13,3 +13,4 @@ mod house;
 mod import;
 mod killed;
 mod usage;
+mod vault;

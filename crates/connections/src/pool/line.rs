@@ -139,6 +139,28 @@ impl Line {
     }
 
     /// Forgets the settings; sessions made with them take no new calls. The sessions to close.
+    /// The settings, if they were read.
+    pub(crate) fn settings_now(&self) -> Option<Arc<Settings>> {
+        self.settings.load_full()
+    }
+
+    /// Forgets the settings of this generation, if it is still the present one. The sessions to close; what is being opened goes on,
+    /// and looks at its settings again.
+    pub(super) fn outgrow(&self, generation: u64) -> Vec<Arc<Live>> {
+        let next = generation.wrapping_add(1);
+        let outgrown =
+            self.generation
+                .compare_exchange(generation, next, Ordering::AcqRel, Ordering::Acquire);
+        if outgrown.is_err() {
+            return Vec::new();
+        }
+        self.settings.store(None);
+        lock(&self.rest).forget();
+        let mut taken: Vec<_> = self.shared.take_open().into_iter().collect();
+        taken.extend(self.own.iter().filter_map(|slot| slot.take_open()));
+        taken
+    }
+
     pub(crate) fn renew(&self) -> Vec<Arc<Live>> {
         self.generation.fetch_add(1, Ordering::AcqRel);
         self.settings.store(None);

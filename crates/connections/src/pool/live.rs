@@ -63,9 +63,9 @@ impl Live {
         }
     }
 
-    /// Whether new calls may use it.
+    /// Whether new calls may use it: one made with later settings than the caller read will do as well.
     pub(super) fn usable(&self, generation: u64) -> bool {
-        self.generation == generation && !self.upstream.is_closed()
+        self.generation >= generation && !self.upstream.is_closed()
     }
 
     pub(crate) fn era(&self) -> Era {

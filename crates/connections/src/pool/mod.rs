@@ -6,6 +6,7 @@ mod line;
 mod live;
 mod open;
 mod rest;
+mod secrets;
 mod settings;
 mod slot;
 mod subscribe;

@@ -53,6 +53,8 @@ impl Inner {
         settings: &Settings,
         own: Option<(Option<SessionKey>, ClientContext)>,
     ) -> Result<Arc<Live>, ConnectionError> {
+        let renewed = self.renewed(line, settings).await?;
+        let settings = renewed.as_deref().unwrap_or(settings);
         let process = match settings.is_process() {
             true => Some(self.process_permit(line).await?),
             false => None,

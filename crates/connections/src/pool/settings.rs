@@ -10,12 +10,13 @@ use store::{SecretOwner, SecretSlot};
 use url::Url;
 
 use super::Line;
+use super::secrets::{Sealed, of_address, of_command};
 use crate::ConnectionError;
 use crate::commands::{SecretSource, StdioSpec};
 use crate::connections::Inner;
 
 /// The field of a connection's credential in the vault.
-const CREDENTIAL: &str = "credential";
+pub(super) const CREDENTIAL: &str = "credential";
 /// Shorter secrets are not looked for in texts: they would be found everywhere.
 const SCRUBBED: usize = 6;
 
@@ -25,6 +26,8 @@ pub(crate) struct Settings {
     /// Of which generation of the connection's settings these are.
     pub(super) generation: u64,
     pub(crate) transport: mcp::Transport,
+    /// Which secrets these were made with.
+    pub(super) sealed: Sealed,
     secrets: Vec<Secret>,
 }
 
@@ -37,11 +40,19 @@ impl Settings {
             .connection(tenant, id)
             .await?
             .ok_or(ConnectionError::NotFound)?;
+        let commands = inner.commands.load_full();
+        let slots = match &connection.endpoint {
+            Endpoint::Command { configured } => commands
+                .get(configured)
+                .map(|spec| of_command(spec))
+                .unwrap_or_default(),
+            Endpoint::Url { .. } => of_address(&connection),
+        };
+        let sealed = Sealed::of(inner, tenant, slots).await?;
         let reader = Reader { inner, tenant, id };
         let mut secrets = Vec::new();
         let transport = match &connection.endpoint {
             Endpoint::Command { configured } => {
-                let commands = inner.commands.load_full();
                 let spec = commands
                     .get(configured)
                     .ok_or_else(|| not_configured(configured))?;
@@ -65,6 +76,7 @@ impl Settings {
             connection,
             generation,
             transport,
+            sealed,
             secrets,
         })
     }
@@ -138,6 +150,7 @@ impl Reader<'_> {
             env,
             inherit: spec.inherited.clone(),
             cwd: spec.cwd.clone(),
+            reaper: self.inner.reaper.clone(),
         })
     }
 
@@ -150,7 +163,6 @@ impl Reader<'_> {
             SecretSource::Known(value) => Ok(value.clone()),
             SecretSource::Vault(named) => {
                 let what = format!("workspace secret {named:?} (for {})", place());
-            reaper: self.inner.reaper.clone(),
                 self.secret(SecretOwner::Workspace, named, what).await
             }
         }

@@ -56,6 +56,13 @@ impl Slot {
         opening.and_then(resolved)
     }
 
+    /// The session in it, taken out; one that is being opened stays.
+    pub(super) fn take_open(&self) -> Option<Arc<Live>> {
+        let mut now = self.lock();
+        now.as_ref()?.peek()?;
+        now.take().and_then(resolved)
+    }
+
     /// Empties the place if this session is in it.
     pub(super) fn discard(&self, gone: &Arc<Live>) {
         let mut now = self.lock();

@@ -51,10 +51,12 @@ pub(crate) async fn sweep(inner: Weak<Inner>, every: Duration) {
     loop {
         ticks.tick().await;
         let Some(inner) = inner.upgrade() else { return };
-        for line in inner.lines.iter() {
+        let lines: Vec<_> = inner.lines.iter().map(|line| line.clone()).collect();
+        for line in lines {
             for idle in line.take_idle(inner.limits.idle) {
                 inner.close_later(idle);
             }
         }
     }
+            inner.take_up_secrets(&line).await;
 }

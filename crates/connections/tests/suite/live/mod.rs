@@ -13,3 +13,4 @@ mod house;
 mod pins;
 mod process;
 mod remote;
+mod replaced;
