@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use testkit::scripted::{Reply, Scripted};
 
 use crate::house::{House, PROGRAM};
 
@@ -144,4 +145,131 @@ fn through_the_api_only_addresses_are_taken() {
         "{report}"
     );
     assert_eq!(house.json(&["connections", "list"])["items"], json!([]));
+}
+
+/// The names entries got.
+fn names(report: &Value) -> Vec<&str> {
+    let entries = report["entries"].as_array().unwrap();
+    entries
+        .iter()
+        .filter_map(|entry| entry["connection"].as_str())
+        .collect()
+}
+
+// V123 V124
+#[tokio::test(flavor = "multi_thread")]
+async fn through_the_api_addresses_are_taken_with_their_secrets_and_wait_for_a_person() {
+    let upstream = Scripted::start(Reply::legacy).await.unwrap();
+    let elsewhere = "http://127.0.0.1:9/mcp";
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config.toml");
+    let internal = |url: &str| format!("[[internal_urls]]\npurpose = \"mcp\"\nurl = {url:?}\n");
+    std::fs::write(&config, internal(upstream.url()) + &internal(elsewhere)).unwrap();
+    let house = House::start(&["--no-sample", "--config", config.to_str().unwrap()]);
+    house.json(&[
+        "connections",
+        "add",
+        "--label",
+        "Search",
+        "--url",
+        elsewhere,
+        "--enabled",
+        "false",
+    ]);
+    let file = house.file(
+        "mcp.json",
+        &json!({ "mcpServers": {
+            "search": { "type": "http", "url": upstream.url(), "headers": {
+                "Authorization": "Bearer s3cret-of-search", "X-Team": "core", "Accept": "text/html",
+            } },
+            "Docs": { "type": "sse", "url": elsewhere },
+            "run": { "command": "run" },
+        } })
+        .to_string(),
+    );
+    let import = |options: &[&str]| {
+        let line = ["connections", "import", &file, "--url", &house.url];
+        house.json(&[&line, options].concat())
+    };
+    let count = || {
+        house.json(&["connections", "list"])["items"]
+            .as_array()
+            .unwrap()
+            .len()
+    };
+
+    let dry = import(&["--dry-run"]);
+    assert_eq!(count(), 1, "a dry run adds nothing");
+    let first = import(&[]);
+    assert_eq!(
+        outcomes(&first),
+        [("search", "incomplete"), ("Docs", "taken"), ("run", "not_taken")],
+        "{first}"
+    );
+    assert_eq!((outcomes(&dry), names(&dry)), (outcomes(&first), names(&first)));
+    assert_eq!(
+        names(&first),
+        ["search-2", "docs"],
+        "a name that is taken stays whose it is"
+    );
+    assert_eq!(
+        first["entries"][0]["secrets"],
+        json!(["bearer token", "header x-team"])
+    );
+    assert!(
+        first["entries"][0]["to_do"][0]
+            .as_str()
+            .unwrap()
+            .starts_with("headers/Accept"),
+        "{first}"
+    );
+    assert!(!first.to_string().contains("s3cret"), "{first}");
+
+    let again = import(&[]);
+    assert_eq!(
+        outcomes(&again),
+        [
+            ("search", "already_there"),
+            ("Docs", "already_there"),
+            ("run", "not_taken")
+        ]
+    );
+    assert_eq!(
+        (names(&again), count()),
+        (names(&first), 3),
+        "a second import finds itself"
+    );
+
+    for name in ["search-2", "docs"] {
+        let shown = house.json(&["connections", "show", name]);
+        assert_eq!(
+            (&shown["enabled"], &shown["trusted"]),
+            (&json!(false), &json!(false)),
+            "{shown}"
+        );
+    }
+    assert!(
+        upstream.received().is_empty(),
+        "nobody is reached before a person has looked"
+    );
+    let switch_on = [
+        "connections",
+        "update",
+        "search-2",
+        "--expected-version",
+        "1",
+        "--enabled",
+        "true",
+        "--trusted",
+        "true",
+    ];
+    house.json(&switch_on);
+    let tested = house.json(&["connections", "test", "search-2"]);
+    assert_eq!(tested["ok"], true, "{tested}");
+    let received = upstream.received();
+    assert!(!received.is_empty());
+    for request in received {
+        let sent = (request.header("authorization"), request.header("x-team"));
+        assert_eq!(sent, (Some("Bearer s3cret-of-search"), Some("core")));
+    }
 }
