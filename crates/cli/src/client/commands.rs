@@ -30,6 +30,7 @@ pub(crate) fn commands(root: Command, registry: &Registry) -> Command {
     for (area, leaves) in named {
         let command = Command::new(area)
             .about(areas::about(area))
+            .subcommand_required(true)
             .arg_required_else_help(true);
         root = root.subcommand(command.subcommands(leaves));
     }

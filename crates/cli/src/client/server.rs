@@ -27,10 +27,13 @@ impl Server {
         let wrong = |why: &dyn std::fmt::Display| {
             Usage(format!("{} is not the address of a server: {why}", args.server))
         };
-        let mut base = Url::parse(&args.server).map_err(|error| wrong(&error))?;
-        if !matches!(base.scheme(), "http" | "https") {
+        if !["http://", "https://"]
+            .iter()
+            .any(|scheme| args.server.starts_with(scheme))
+        {
             return Err(wrong(&"it must begin with http:// or https://").into());
         }
+        let mut base = Url::parse(&args.server).map_err(|error| wrong(&error))?;
         if !base.path().ends_with('/') {
             base.set_path(&format!("{}/", base.path()));
         }

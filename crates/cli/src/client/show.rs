@@ -13,20 +13,14 @@ const CELL: usize = 160;
 /// Longest text beside a name, in characters.
 const TEXT: usize = 4_000;
 
+/// Longest text without a space that stands beside its name, in bytes; a longer one might be broken there.
+const WHOLE: usize = 64;
+
 /// Fields whose content is not ours.
 const FOREIGN: &[&str] = &["arguments", "definition", "details", "result"];
 /// What a fact of the record says, in this order.
 const FACT: &[&str] = &[
-    "exposed_name",
-    "decision",
-    "reason",
-    "rule",
-    "status",
-    "code",
-    "action",
-    "change",
-    "object",
-    "answer",
+    "exposed", "decision", "reason", "rule", "status", "code", "action", "change", "object", "answer",
 ];
 
 /// Prints an answer.
@@ -154,6 +148,10 @@ pub(super) fn single(id: &str, one: &Value) -> String {
                     single(id, value)
                 };
                 below.push(format!("{heading}:\n{text}"));
+            }
+            // To be copied whole: a key, an address.
+            Value::String(text) if text.len() > WHOLE && !text.contains(char::is_whitespace) => {
+                below.push(format!("{heading}:\n{}", visible(text, TEXT)));
             }
             _ => table.row([heading, cell(name, value, TEXT)]),
         }

@@ -37,6 +37,15 @@ fn exit_codes() {
         (&["connections", "import", "missing.json"], 1),
         (&["connections", "import", "mcp.json"], 1),
         (&["mcp", "--server", "ftp://host"], 64),
+        (&["agents", "list", "--server", "127.0.0.1:9"], 64),
+        (&["connections"], 64),
+        (&["vault", "set", "name"], 64),
+        (&["vault", "set", "name", "--file", "missing"], 1),
+        (&["vault", "set", "name", "--file", "mcp.json"], 1),
+        (&["vault", "list"], 1),
+        (&["vault", "remove", "name"], 1),
+        (&["vault", "rotate"], 1),
+        (&["reap"], 0),
     ];
     for (line, want) in cases {
         let said = said(program().args(*line).current_dir(folder.path()), "");
