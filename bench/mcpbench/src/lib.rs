@@ -27,10 +27,18 @@ pub fn answer(msg: &Value) -> Option<Value> {
                 json!({"name":"echo","description":"Echo the text back","inputSchema":schema,
                 "annotations":{"readOnlyHint":true}}),
             ];
+            let blob = json!({"type":"object","properties":{"bytes":{"type":"integer","minimum":0,"maximum":10_000_000}},"required":["bytes"]});
+            tools.push(json!({"name":"blob","description":"Answer with so many bytes of text","inputSchema":blob,
+                "annotations":{"readOnlyHint":true}}));
             for i in 0..filler() {
                 tools.push(json!({"name":format!("filler_{i}"),"description":format!("Filler tool number {i}: does nothing but return its input text"),"inputSchema":schema}));
             }
             ok(json!({ "tools": tools }))
+        }
+        "tools/call" if msg["params"]["name"] == "blob" => {
+            let bytes = msg["params"]["arguments"]["bytes"].as_u64().unwrap_or(0).min(10_000_000);
+            let text = "x".repeat(usize::try_from(bytes).unwrap_or(0));
+            ok(json!({"content":[{"type":"text","text":text}],"isError":false}))
         }
         "tools/call" => {
             let t = msg["params"]["arguments"]["text"].as_str().unwrap_or("");

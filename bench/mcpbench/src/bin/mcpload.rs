@@ -1,6 +1,8 @@
 //! Bounded closed-loop MCP tools/call load generator. Loopback only (refuses any other address).
 //! mcpload URL [--c N] [--n TOTAL] [--max-s SECS] [--warm N] [--tool NAME] [--args JSON] [--text-bytes N]
-//!         [-H 'k: v']... [--pv VERSION] [--shared-session] [--no-init] [--json]
+//!         [-H 'k: v']... [--pv VERSION] [--shared-session] [--no-init] [--blob BYTES] [--modern] [--leave]
+//! --blob asks for a result of so many bytes; --modern speaks 2026-07-28, without a session;
+//! --leave does not end the sessions it opened.
 //! Each worker = 1 keep-alive HTTP/1.1 connection + 1 MCP session; every reply is checked for the echoed text.
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -29,8 +31,10 @@ struct Cfg {
     pv: String,
     shared: bool,
     init: bool,
-    json: bool,
     cp: bool,
+    blob: Option<usize>,
+    modern: bool,
+    leave: bool,
 }
 
 struct Conn {
@@ -63,6 +67,11 @@ impl Conn {
             .header("mcp-protocol-version", &self.cfg.pv);
         if let Some(s) = &self.sid {
             b = b.header("mcp-session-id", s);
+        }
+        if self.cfg.modern {
+            b = b
+                .header("mcp-method", "tools/call")
+                .header("mcp-name", &self.cfg.tool);
         }
         for (k, v) in &self.cfg.headers {
             b = b.header(k, v);
@@ -134,14 +143,42 @@ impl Conn {
         }
         Ok(())
     }
+    /// Ends the session, as a well-behaved client does.
+    async fn end(&mut self) {
+        let Some(sid) = self.sid.take() else { return };
+        if self.s.ready().await.is_err() {
+            return;
+        }
+        let mut b = Request::delete(&self.cfg.path)
+            .header("host", format!("{}:{}", self.cfg.host, self.cfg.port))
+            .header("mcp-protocol-version", &self.cfg.pv)
+            .header("mcp-session-id", sid);
+        for (k, v) in &self.cfg.headers {
+            b = b.header(k, v);
+        }
+        if let Ok(r) = self.s.send_request(b.body(Full::default()).unwrap()).await {
+            let _ = r.into_body().collect().await;
+        }
+    }
     async fn call(&mut self, id: i64) -> R<()> {
-        let a: Value = match &self.cfg.args {
-            Some(a) => serde_json::from_str(a).unwrap(),
-            None => json!({"text": self.cfg.text}),
+        let a: Value = match (&self.cfg.args, self.cfg.blob) {
+            (Some(a), _) => serde_json::from_str(a).unwrap(),
+            (None, Some(bytes)) => json!({"bytes": bytes}),
+            (None, None) => json!({"text": self.cfg.text}),
         };
-        let r = self.rpc(&json!({"jsonrpc":"2.0","id":id,"method":"tools/call","params":{"name":self.cfg.tool,"arguments":a}})).await?;
+        let mut params = json!({"name":self.cfg.tool,"arguments":a});
+        if self.cfg.modern {
+            params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": self.cfg.pv,
+                "io.modelcontextprotocol/clientInfo": {"name": "mcpload", "version": "0.2.0"},
+                "io.modelcontextprotocol/clientCapabilities": {}});
+        }
+        let r = self
+            .rpc(&json!({"jsonrpc":"2.0","id":id,"method":"tools/call","params":params}))
+            .await?;
         let t = r["result"]["content"][0]["text"].as_str().unwrap_or("");
-        let good = if self.cfg.cp {
+        let good = if let Some(bytes) = self.cfg.blob {
+            t.len() == bytes
+        } else if self.cfg.cp {
             t.contains(&self.cfg.text)
         } else {
             t == self.cfg.text
@@ -174,8 +211,10 @@ fn parse() -> Cfg {
         pv: "2025-06-18".into(),
         shared: false,
         init: true,
-        json: false,
         cp: false,
+        blob: None,
+        modern: false,
+        leave: false,
     };
     let mut i = 0;
     while i < a.len() {
@@ -200,7 +239,13 @@ fn parse() -> Cfg {
             }
             "--shared-session" => c.shared = true,
             "--no-init" => c.init = false,
-            "--json" => c.json = true,
+            "--blob" => c.blob = Some(val().parse().unwrap()),
+            "--leave" => c.leave = true,
+            "--modern" => {
+                c.modern = true;
+                c.init = false;
+                c.pv = "2026-07-28".into();
+            }
             "--contains" => c.cp = true,
             u => {
                 let r = u.strip_prefix("http://").expect("http:// URL");
@@ -277,16 +322,24 @@ async fn main() {
                     }
                 }
             }
-            lat
+            (lat, c)
         }));
     }
     gate.wait().await;
     let t0 = Instant::now();
     let mut lat = vec![];
+    let mut open = vec![];
     for j in js {
-        lat.extend(j.await.unwrap());
+        let (taken, conn) = j.await.unwrap();
+        lat.extend(taken);
+        open.push(conn);
     }
     let el = t0.elapsed().as_secs_f64();
+    if !cfg.leave && !cfg.shared {
+        for conn in &mut open {
+            conn.end().await;
+        }
+    }
     lat.sort_unstable();
     let p = |q: f64| {
         if lat.is_empty() {
@@ -298,5 +351,4 @@ async fn main() {
     let o = json!({"c":cfg.c,"ok":lat.len(),"err":errs.load(Relaxed),"s":(el*1000.0).round()/1000.0,
         "cps":(lat.len() as f64/el*10.0).round()/10.0,"p50_ms":p(0.5),"p90_ms":p(0.9),"p99_ms":p(0.99),"max_ms":p(1.0)});
     println!("{o}");
-    let _ = cfg.json;
 }
