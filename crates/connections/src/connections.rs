@@ -28,9 +28,9 @@ use crate::{
 
 /// Events that wait for a slow receiver; it then misses the oldest.
 const EVENTS: usize = 1_024;
-
 /// How long the reaper may take for what is left.
 const REAPED: Duration = Duration::from_secs(3);
+
 /// All connections of a process. Cheap to clone.
 #[derive(Clone)]
 pub struct Connections {
@@ -52,8 +52,8 @@ pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) clock: Clock,
     pub(crate) commands: ArcSwap<CommandTable>,
-    pub(crate) egress: Arc<Egress>,
     pub(crate) reaper: Option<Reaper>,
+    pub(crate) egress: Arc<Egress>,
     pub(crate) http: HttpClient,
     pub(crate) schemas: Schemas,
     pub(crate) limits: Limits,
@@ -78,8 +78,8 @@ impl Connections {
             store,
             clock,
             commands,
-            egress,
             reaper,
+            egress,
             extra_roots,
             schemas,
             limits,
@@ -93,8 +93,8 @@ impl Connections {
             store,
             clock,
             commands: ArcSwap::from_pointee(commands),
-            egress,
             reaper,
+            egress,
             http,
             schemas,
             profile: profile()?,
@@ -213,8 +213,8 @@ impl Connections {
         let now = self.inner.commands.load_full();
         let lines: Vec<_> = self.inner.lines.iter().map(|line| line.clone()).collect();
         for line in lines {
-            let Ok(Some(connection)) = self.inner.store.connection(line.tenant, line.id).await else {
             self.inner.take_up_secrets(&line).await;
+            let Ok(Some(connection)) = self.inner.store.connection(line.tenant, line.id).await else {
                 continue;
             };
             let Endpoint::Command { configured } = &connection.endpoint else {
@@ -249,6 +249,9 @@ impl Connections {
         self.inner.tasks.close();
         if timeout(within, self.inner.tasks.wait()).await.is_err() {
             tracing::warn!("not every connection ended in time; what is left of them is killed");
+        }
+        if let Some(reaper) = &self.inner.reaper {
+            reaper.close(REAPED).await;
         }
     }
 }
@@ -288,9 +291,6 @@ impl Inner {
                 live.close().await;
             };
             self.tasks
-        if let Some(reaper) = &self.inner.reaper {
-            reaper.close(REAPED).await;
-        }
                 .spawn_on(self.stop.clone().run_until_cancelled_owned(task), &self.runtime);
         }
     }

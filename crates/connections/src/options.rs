@@ -132,10 +132,10 @@ impl Options {
             store,
             clock: Clock::System,
             commands: CommandTable::default(),
+            reaper: None,
             egress: Arc::new(Egress::public()),
             extra_roots: Vec::new(),
             schemas: Schemas::default(),
-            reaper: None,
             limits: Limits::default(),
         }
     }

@@ -138,7 +138,6 @@ impl Line {
         Ok(settings)
     }
 
-    /// Forgets the settings; sessions made with them take no new calls. The sessions to close.
     /// The settings, if they were read.
     pub(crate) fn settings_now(&self) -> Option<Arc<Settings>> {
         self.settings.load_full()
@@ -161,6 +160,7 @@ impl Line {
         taken
     }
 
+    /// Forgets the settings; sessions made with them take no new calls. The sessions to close.
     pub(crate) fn renew(&self) -> Vec<Arc<Live>> {
         self.generation.fetch_add(1, Ordering::AcqRel);
         self.settings.store(None);

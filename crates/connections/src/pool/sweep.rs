@@ -56,7 +56,7 @@ pub(crate) async fn sweep(inner: Weak<Inner>, every: Duration) {
             for idle in line.take_idle(inner.limits.idle) {
                 inner.close_later(idle);
             }
+            inner.take_up_secrets(&line).await;
         }
     }
-            inner.take_up_secrets(&line).await;
 }
