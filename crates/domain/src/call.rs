@@ -139,6 +139,8 @@ pub struct Call {
     pub agent: Option<AgentId>,
     /// Where it comes from.
     pub channel: Channel,
+    /// The operator's surface it came through; none for what an agent calls itself.
+    pub surface: Option<Surface>,
     /// The run that waits for it, if one does.
     pub run: Option<RunId>,
     /// What it goes to.
@@ -178,6 +180,53 @@ words!(
     Unknown = "unknown",
     Waiting = "waiting"
 );
+
+/// How a call stands, as people see it: how it ended, or why it has not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CallStatus {
+    /// It has not ended yet.
+    Started,
+    /// A person is asked and has not answered; nothing was sent.
+    Waiting,
+    /// It asked a person, who said yes. Nothing was sent by it: the repeat that used the answer is a call of its own.
+    Approved,
+    /// The tool answered.
+    Succeeded,
+    /// The tool, its server or the way there failed; the code says which.
+    Failed,
+    /// Policy or a person said no.
+    Denied,
+    /// It asked a person, and nobody answered, or nobody used the answer, in time.
+    Expired,
+    /// It was sent and nobody knows what came of it.
+    Unknown,
+}
+
+words!(
+    CallStatus,
+    "call status",
+    Started = "started",
+    Waiting = "waiting",
+    Approved = "approved",
+    Succeeded = "succeeded",
+    Failed = "failed",
+    Denied = "denied",
+    Expired = "expired",
+    Unknown = "unknown"
+);
+
+impl From<Status> for CallStatus {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Succeeded => Self::Succeeded,
+            Status::Failed => Self::Failed,
+            Status::Denied => Self::Denied,
+            Status::Expired => Self::Expired,
+            Status::Unknown => Self::Unknown,
+            Status::Waiting => Self::Waiting,
+        }
+    }
+}
 
 /// The safe code of an outcome that is not plain success. Codes are never renamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -63,7 +63,7 @@ pub enum Fact {
         exposed: Arc<str>,
         /// On which channel.
         channel: Channel,
-        /// Through which surface, for a capability.
+        /// The operator's surface it came through; none for what an agent called itself.
         surface: Option<Surface>,
         /// The run it belongs to.
         run: Option<RunId>,

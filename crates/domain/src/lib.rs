@@ -24,7 +24,7 @@ mod tenant;
 mod tool;
 
 pub use approval::{Answer, Approval, ApprovalState};
-pub use call::{Arguments, Call, Channel, Outcome, OutcomeCode, Status, Surface};
+pub use call::{Arguments, Call, CallStatus, Channel, Outcome, OutcomeCode, Status, Surface};
 pub use clock::{Clock, Timestamp};
 pub use connection::{
     Account, AccountKind, Connection, ConnectionOwner, ConnectionState, Endpoint, Health, Light, Sharing,

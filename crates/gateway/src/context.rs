@@ -159,6 +159,7 @@ fn context_call(view: &View, request: &ContextRequest, target: Target) -> Call {
         principal: view.key.principal,
         agent: Some(view.agent.id),
         channel: view.key.channel,
+        surface: None,
         run: request.exchange.run,
         target,
         exposed: request.subject.clone(),

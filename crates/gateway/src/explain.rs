@@ -59,6 +59,7 @@ impl Gateway {
             principal: view.key.principal,
             agent: Some(view.agent.id),
             channel: view.key.channel,
+            surface: None,
             run: None,
             target: Target::Tool(tool),
             exposed: name.into(),

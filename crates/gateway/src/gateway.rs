@@ -252,6 +252,7 @@ impl From<StoreError> for Failure {
             }
             StoreError::NotPending { .. } => Self::new(FailureKind::Conflict, "approval.closed", detail),
             StoreError::BadCursor => Self::new(FailureKind::Invalid, "input.bad_cursor", detail).at("cursor"),
+            StoreError::Unsound { .. } => Self::new(FailureKind::Invalid, "input.invalid", detail),
             StoreError::TooLarge { .. } => Self::new(FailureKind::Invalid, "input.too_large", detail),
             StoreError::Unavailable { .. } => {
                 Self::new(FailureKind::Unavailable, "record.unavailable", detail)

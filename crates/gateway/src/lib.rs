@@ -18,7 +18,7 @@ mod view;
 mod wave;
 
 pub use call::{ApprovalNotice, ContextRequest, Exchange, Notice, ReplyBody, ToolReply, ToolRequest};
-pub use capability::{Capability, Context, Failure, FailureKind, Registry};
+pub use capability::{Capability, Carried, Context, Failure, FailureKind, Registry};
 pub use change::{Change, Changed};
 pub use explain::{Explained, ExplainedStep};
 pub use facts::{KnownFacts, Workspace};

@@ -2,8 +2,8 @@
 
 use connections::schema::Violation;
 use domain::{
-    Arguments, Call, CallId, Channel, Digest, Effect, Outcome, OutcomeCode, Principal, Status, Surface,
-    Target, ToolRef,
+    Arguments, Call, CallId, Channel, Digest, Effect, Outcome, OutcomeCode, Principal, Reason, ReasonCode,
+    Status, Surface, Target, ToolRef,
 };
 use policy::{Access, CapabilityFact, Decision, OperatorFacts, Permit};
 use serde_json::Value;
@@ -40,12 +40,19 @@ pub struct Reply {
     pub replayed: bool,
 }
 
+/// An operation that its caller may ask for and whose input fits.
+struct Attempt {
+    capability: Capability,
+    operation: Operation,
+    permit: Permit,
+}
+
 /// How often a change is tried again because the policy changed under it.
 const ATTEMPTS: usize = 4;
 
 impl Gateway {
-    /// Calls a capability: checks the input, decides, records, runs, records. One that may change something goes on to its end even
-    /// when the caller leaves.
+    /// Calls a capability: decides by the caller's role, checks the input, records, runs, records. One that may change something goes
+    /// on to its end even when the caller leaves. One that carries a call leaves only that call's entry.
     ///
     /// # Errors
     /// Whatever the caller can act on; see [`Failure`].
@@ -63,17 +70,28 @@ impl Gateway {
             .get(&operation.id)
             .ok_or_else(unknown)?
             .clone();
-        if !capability.declaration.on(operation.surface) {
+        let declaration = capability.declaration;
+        if !declaration.on(operation.surface) {
             return Err(unknown());
         }
-        if let Err(violations) = self.check_capability(capability.declaration.id, &operation.input) {
-            return Err(invalid(&violations));
+        // First who: what an operation wants to be told is nobody's business who may not use it.
+        let call = operator_call(&declaration, &operation)?;
+        let permit = self.decide_operator(&declaration, operation.surface, call)?;
+        if let Err(violations) = self.check_capability(declaration.id, &operation.input) {
+            let failure = invalid(&violations);
+            self.write_attempt(&permit, &failure);
+            return Err(failure);
         }
-        match capability.declaration.effect {
-            Effect::ReadOnly => self.operate_checked(&capability, operation).await,
+        let cleared = Attempt {
+            capability,
+            operation,
+            permit,
+        };
+        match declaration.effect {
+            Effect::ReadOnly => self.operate_checked(cleared).await,
             Effect::Mutating => {
                 let gateway = self.clone();
-                let act = async move { gateway.operate_checked(&capability, operation).await };
+                let act = async move { gateway.operate_checked(cleared).await };
                 let done = self.inner.tasks.spawn(act).await;
                 done.unwrap_or_else(|error| {
                     Err(Failure::internal("an operation ended in a fault of ours", error))
@@ -82,30 +100,30 @@ impl Gateway {
         }
     }
 
-    async fn operate_checked(&self, capability: &Capability, operation: Operation) -> Result<Reply, Failure> {
+    async fn operate_checked(&self, attempt: Attempt) -> Result<Reply, Failure> {
+        let operation = &attempt.operation;
         let Some(key) = operation
             .idempotency_key
             .clone()
-            .filter(|_| capability.declaration.idempotent)
+            .filter(|_| attempt.capability.declaration.idempotent)
         else {
-            return self.operate_once(capability, operation).await;
+            return self.operate_once(attempt).await;
         };
         let request = IdempotentRequest {
             principal: format!("{}:{}", operation.principal.kind(), operation.principal.id_text()),
-            key: checked_key(key)?,
+            key: checked_key(key).inspect_err(|failure| self.write_attempt(&attempt.permit, failure))?,
             operation: operation.id.clone(),
             body: Digest::of_json(&operation.input),
         };
-        self.operate_idempotently(capability, operation, &request).await
+        self.operate_idempotently(attempt, &request).await
     }
 
     async fn operate_idempotently(
         &self,
-        capability: &Capability,
-        operation: Operation,
+        attempt: Attempt,
         request: &IdempotentRequest,
     ) -> Result<Reply, Failure> {
-        let tenant = operation.principal.tenant;
+        let tenant = attempt.operation.principal.tenant;
         let store = &self.inner.store;
         match store.idempotent(tenant, request).await? {
             Idempotency::Fresh => {}
@@ -119,22 +137,14 @@ impl Gateway {
             }
             Idempotency::Conflict => {
                 let detail = "this Idempotency-Key was used with another request; choose a new key";
-                return Err(Failure::new(
-                    FailureKind::Conflict,
-                    "idempotency.conflict",
-                    detail,
-                ));
+                return Err(self.not_again(&attempt, ("idempotency.conflict", detail)));
             }
             Idempotency::InProgress => {
                 let detail = "a request with this Idempotency-Key is under way; try again shortly";
-                return Err(Failure::new(
-                    FailureKind::Conflict,
-                    "idempotency.in_progress",
-                    detail,
-                ));
+                return Err(self.not_again(&attempt, ("idempotency.in_progress", detail)));
             }
         }
-        let answer = self.operate_once(capability, operation).await;
+        let answer = self.operate_once(attempt).await;
         let kept = match &answer {
             Ok(reply) => {
                 let body = reply
@@ -155,18 +165,18 @@ impl Gateway {
         answer
     }
 
-    async fn operate_once(&self, capability: &Capability, operation: Operation) -> Result<Reply, Failure> {
-        let declaration = capability.declaration;
-        let Operation {
-            principal,
-            surface,
-            input,
-            ..
-        } = operation;
-        let tenant = principal.tenant;
-        let call = self.operator_call(&declaration, principal, surface, &input)?;
-        let permit = self.clear_operator(&declaration, surface, call).await?;
-        let mut end = End::of(self, permit.call(), permit.effect());
+    async fn operate_once(&self, attempt: Attempt) -> Result<Reply, Failure> {
+        let Attempt {
+            capability,
+            operation:
+                Operation {
+                    principal,
+                    surface,
+                    input,
+                    ..
+                },
+            permit,
+        } = attempt;
         let context = Context {
             gateway: self.clone(),
             principal,
@@ -175,72 +185,79 @@ impl Gateway {
             call: permit.call().id,
             now: self.now(),
         };
+        let output = match capability.find(context.clone(), input.clone()) {
+            Some(Ok(carried)) => capability.tell(self.carry(carried, surface).await)?,
+            Some(Err(failure)) => {
+                self.write_attempt(&permit, &failure);
+                return Err(failure);
+            }
+            None => {
+                self.act_for_operator(&capability, (context, input), permit)
+                    .await?
+            }
+        };
+        Ok(Reply {
+            status: capability.declaration.success,
+            body: capability.output.is_some().then_some(output),
+            replayed: false,
+        })
+    }
+
+    async fn act_for_operator(
+        &self,
+        capability: &Capability,
+        (context, input): (Context, Value),
+        permit: Permit,
+    ) -> Result<Value, Failure> {
+        let tenant = context.principal.tenant;
+        let permit = self
+            .record_operator(&capability.declaration, context.surface, permit)
+            .await?;
+        let mut end = End::of(self, permit.call(), permit.effect());
         let answer = capability.run(context, input).await;
         let outcome = match &answer {
             Ok(_) => Outcome::SUCCEEDED,
             Err(failure) => Outcome::failed(failure_code(failure.kind)),
         };
         end.write(outcome, None);
-        if declaration.effect == Effect::Mutating {
+        if capability.declaration.effect == Effect::Mutating {
             // Also after a failure: part of the change may have been made.
             self.refresh(tenant).await?;
         }
-        let output = answer?;
-        let body = capability.output.is_some().then_some(output);
-        Ok(Reply {
-            status: declaration.success,
-            body,
-            replayed: false,
-        })
+        answer
     }
 
-    fn operator_call(
-        &self,
-        declaration: &Declaration,
-        principal: Principal,
-        surface: Surface,
-        input: &Value,
-    ) -> Result<Call, Failure> {
-        let raw = to_raw_value(input).map_err(|error| Failure::invalid_input(&error))?;
-        Ok(Call {
-            id: CallId::generate(),
-            principal,
-            agent: principal.bound_agent(),
-            channel: match surface {
-                Surface::Mcp | Surface::Agent => Channel::Mcp,
-                Surface::Api | Surface::Cli => Channel::Api,
-            },
-            run: None,
-            target: Target::Tool(ToolRef::Capability(declaration.id.into())),
-            exposed: declaration.id.into(),
-            definition: Digest::of(declaration.id.as_bytes()),
-            arguments: Arguments::new(raw).map_err(|error| Failure::invalid_input(&error))?,
-        })
-    }
-
-    /// Decides an operator's call and records it: the intent of one that changes something is durable before it runs.
-    async fn clear_operator(
+    /// Decides an operator's call by the caller's role. A denial is recorded here.
+    fn decide_operator(
         &self,
         declaration: &Declaration,
         surface: Surface,
         call: Call,
     ) -> Result<Permit, Failure> {
-        let tenant = call.principal.tenant;
-        let mut call = call;
+        let facts = OperatorFacts {
+            capability: capability_fact(declaration),
+            surface,
+            epoch: self.workspace(call.principal.tenant)?.epoch,
+        };
+        match policy::decide_operator(call, &facts) {
+            Decision::Allow(permit) => Ok(permit),
+            Decision::Ask(ask) => Err(self.forbid(&Decided::asked(&ask, domain::ApprovalId::generate()))),
+            Decision::Deny(denial) => Err(self.forbid(&Decided::denied(&denial))),
+        }
+    }
+
+    /// Records an operator's call before it runs: the intent of one that changes something is durable. Where the policy changed since
+    /// it was decided, it is decided again.
+    async fn record_operator(
+        &self,
+        declaration: &Declaration,
+        surface: Surface,
+        permit: Permit,
+    ) -> Result<Permit, Failure> {
+        let tenant = permit.call().principal.tenant;
+        let mut permit = permit;
         for _ in 0..ATTEMPTS {
-            let facts = OperatorFacts {
-                capability: capability_fact(declaration),
-                surface,
-                epoch: self.workspace(tenant)?.epoch,
-            };
-            let permit = match policy::decide_operator(call, &facts) {
-                Decision::Allow(permit) => permit,
-                Decision::Ask(ask) => {
-                    return Err(self.forbid(&Decided::asked(&ask, domain::ApprovalId::generate())));
-                }
-                Decision::Deny(denial) => return Err(self.forbid(&Decided::denied(&denial))),
-            };
-            let entry = Decided::allowed(&permit).entry(self.now(), Some(surface));
+            let entry = Decided::allowed(&permit).entry(self.now());
             if !permit.needs_intent() {
                 self.inner.store.record(tenant, entry)?.written().await?;
                 return Ok(permit);
@@ -254,13 +271,31 @@ impl Gateway {
                 Ok(_intent) => return Ok(permit),
                 Err(IntentError::EpochMoved { .. } | IntentError::ApprovalGone) => {
                     self.refresh(tenant).await?;
-                    call = permit.into_call();
+                    permit = self.decide_operator(declaration, surface, permit.into_call())?;
                 }
                 Err(IntentError::Unavailable(error)) => return Err(error.into()),
             }
         }
         let detail = "the policy keeps changing; try again";
+        let stale = Decided {
+            decision: "deny",
+            reason: &Reason::new(ReasonCode::PolicyStale),
+            ..Decided::allowed(&permit)
+        };
+        self.write_unsent(&stale, Outcome::new(Status::Denied, OutcomeCode::Denied));
         Err(Failure::new(FailureKind::Unavailable, "policy.changing", detail))
+    }
+
+    fn not_again(&self, attempt: &Attempt, (code, detail): (&'static str, &str)) -> Failure {
+        let failure = Failure::new(FailureKind::Conflict, code, detail);
+        self.write_attempt(&attempt.permit, &failure);
+        failure
+    }
+
+    /// Records what was allowed and came to nothing before it ran.
+    fn write_attempt(&self, permit: &Permit, failure: &Failure) {
+        let outcome = Outcome::failed(failure_code(failure.kind));
+        self.write_unsent(&Decided::allowed(permit), outcome);
     }
 
     fn forbid(&self, decided: &Decided<'_>) -> Failure {
@@ -292,6 +327,25 @@ pub(crate) fn unusable(constraint: String) -> Violation {
         keyword: "schema".to_owned(),
         constraint,
     }
+}
+
+fn operator_call(declaration: &Declaration, operation: &Operation) -> Result<Call, Failure> {
+    let raw = to_raw_value(&operation.input).map_err(|error| Failure::invalid_input(&error))?;
+    Ok(Call {
+        id: CallId::generate(),
+        principal: operation.principal,
+        agent: operation.principal.bound_agent(),
+        channel: match operation.surface {
+            Surface::Mcp | Surface::Agent => Channel::Mcp,
+            Surface::Api | Surface::Cli => Channel::Api,
+        },
+        surface: Some(operation.surface),
+        run: None,
+        target: Target::Tool(ToolRef::Capability(declaration.id.into())),
+        exposed: declaration.id.into(),
+        definition: Digest::of(declaration.id.as_bytes()),
+        arguments: Arguments::new(raw).map_err(|error| Failure::invalid_input(&error))?,
+    })
 }
 
 fn capability_fact(declaration: &Declaration) -> CapabilityFact<'_> {

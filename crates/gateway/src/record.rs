@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use domain::{
     Actor, ApprovalId, Call, CallId, Digest, Effect, Entry, Epoch, Fact, Outcome, OutcomeCode, Reason, Risk,
-    Status, Surface, Tenant, Timestamp,
+    Status, Tenant, Timestamp,
 };
 use policy::{Ask, Denial, Permit};
 
@@ -64,7 +64,7 @@ impl<'a> Decided<'a> {
     }
 
     /// The entry.
-    pub(crate) fn entry(&self, at: Timestamp, surface: Option<Surface>) -> Entry {
+    pub(crate) fn entry(&self, at: Timestamp) -> Entry {
         let call = self.call;
         Entry {
             call: call.id,
@@ -74,7 +74,7 @@ impl<'a> Decided<'a> {
                 target: call.target.clone(),
                 exposed: call.exposed.clone(),
                 channel: call.channel,
-                surface,
+                surface: call.surface,
                 run: call.run,
                 arguments: call.arguments.digest(),
                 definition: call.definition,

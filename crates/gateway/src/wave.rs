@@ -30,7 +30,7 @@ impl Gateway {
     ) -> Vec<ToolReply> {
         let mut prepared: Vec<Prepared> = requests
             .into_iter()
-            .map(|request| self.prepare(view, request))
+            .map(|request| self.prepare(view, request, None))
             .collect();
         skip_after_invalid(&mut prepared);
         let mut replies = Vec::with_capacity(prepared.len());

@@ -220,6 +220,7 @@ impl World {
             principal: self.principal,
             agent: Some(self.agent.id),
             channel: Channel::Mcp,
+            surface: None,
             run: None,
             target: Target::Tool(tool),
             exposed: "server__tool3".into(),

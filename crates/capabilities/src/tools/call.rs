@@ -3,7 +3,7 @@
 use api::tools::{CallResult, CallTool};
 use domain::{Channel, Effect, OutcomeCode, Risk, Surface};
 use gateway::capability::{Action, Capability, Context, Declaration, Failure, Method};
-use gateway::{Exchange, ReplyBody, ToolRequest};
+use gateway::{Carried, Exchange, ReplyBody, ToolReply, ToolRequest};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
@@ -28,10 +28,10 @@ const CALL: Declaration = Declaration {
 };
 
 pub(super) fn capability() -> Capability {
-    Capability::new(CALL, call)
+    Capability::carrying(CALL, call, told)
 }
 
-async fn call(context: Context, input: CallTool) -> Result<CallResult, Failure> {
+fn call(context: Context, input: CallTool) -> Result<Carried, Failure> {
     let view = find::view(&context, input.agent.as_deref(), Channel::Api)?;
     let arguments = Value::Object(input.arguments.unwrap_or_default());
     let request = ToolRequest {
@@ -39,8 +39,10 @@ async fn call(context: Context, input: CallTool) -> Result<CallResult, Failure> 
         arguments: Some(to_raw_value(&arguments).map_err(|error| Failure::invalid_input(&error))?),
         exchange: Exchange::default(),
     };
-    let gateway = context.gateway.clone();
-    let reply = gateway.call(&view, request).await;
+    Ok(Carried { view, request })
+}
+
+fn told(reply: ToolReply) -> CallResult {
     let mut result = CallResult {
         call_id: reply.call.uuid(),
         status: convert::status(reply.outcome.status),
@@ -69,5 +71,5 @@ async fn call(context: Context, input: CallTool) -> Result<CallResult, Failure> 
                 Some(json!({ "url": &*notice.url, "expires_at": convert::time(notice.expires_at) }));
         }
     }
-    Ok(result)
+    result
 }

@@ -305,7 +305,7 @@ impl Gateway {
             std::time::Duration::ZERO,
             (outcome, None),
         );
-        for entry in [decided.entry(now, None), end] {
+        for entry in [decided.entry(now), end] {
             if let Err(error) = self.inner.store.record(tenant, entry) {
                 tracing::error!(%error, call = %call.id, "a refusal could not be recorded");
             }

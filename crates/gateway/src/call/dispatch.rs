@@ -40,7 +40,7 @@ impl Gateway {
         asked: Asked,
     ) -> Result<Finished, Stopped> {
         let tenant = view.key.principal.tenant;
-        let entry = Decided::allowed(&permit).entry(self.now(), None);
+        let entry = Decided::allowed(&permit).entry(self.now());
         if !permit.needs_intent() && permit.approval().is_none() {
             let unavailable = |_| Stopped::Refused(record_unavailable());
             let recorded = self.inner.store.record(tenant, entry).map_err(unavailable)?;

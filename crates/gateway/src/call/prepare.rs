@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use connections::schema::Violation;
 use domain::{
-    Arguments, Call, CallId, Digest, OutcomeCode, Reason, ReasonCode, SnapshotTool, Target, ToolRef,
+    Arguments, Call, CallId, Digest, OutcomeCode, Reason, ReasonCode, SnapshotTool, Surface, Target, ToolRef,
 };
 use serde_json::value::RawValue;
 
@@ -85,13 +85,14 @@ impl Prepared {
 }
 
 impl Gateway {
-    pub(crate) fn prepare(&self, view: &View, request: ToolRequest) -> Prepared {
+    /// Takes the first steps of a call; `surface` is the operator's one it came through, if it did.
+    pub(crate) fn prepare(&self, view: &View, request: ToolRequest, surface: Option<Surface>) -> Prepared {
         let ToolRequest {
             name,
             arguments,
             exchange,
         } = request;
-        let step = self.first_steps(view, &name, arguments, &exchange);
+        let step = self.first_steps(view, &name, arguments, (&exchange, surface));
         Prepared { name, step, exchange }
     }
 
@@ -100,7 +101,7 @@ impl Gateway {
         view: &View,
         name: &Arc<str>,
         arguments: Option<Box<RawValue>>,
-        exchange: &Exchange,
+        (exchange, surface): (&Exchange, Option<Surface>),
     ) -> Step {
         let snapshot = view.snapshot();
         let found = snapshot.by_name(name);
@@ -115,6 +116,7 @@ impl Gateway {
             principal: view.key.principal,
             agent: Some(view.agent.id),
             channel: view.key.channel,
+            surface,
             run: exchange.run,
             target: Target::Tool(target),
             exposed: name.clone(),

@@ -1,14 +1,11 @@
-//! What a capability says about itself, and its handler behind one erased type.
+//! What a capability says about itself, with its schemas and its handler.
 
 use std::fmt;
 use std::future::Future;
-use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use connections::schema::{SchemaProblem, Schemas, Validator};
 use domain::{Digest, Effect, Risk, Surface};
-use futures::FutureExt as _;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -16,7 +13,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Context, Failure};
+use super::work::Work;
+use super::{Carried, Context, Failure};
+use crate::ToolReply;
 
 /// The HTTP method of a REST operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -120,9 +119,6 @@ impl Declaration {
     }
 }
 
-type Answer = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
-type Run = Arc<dyn Fn(Context, Value) -> Answer + Send + Sync>;
-
 /// A declared capability with its schemas and its handler.
 #[derive(Clone)]
 pub struct Capability {
@@ -133,7 +129,7 @@ pub struct Capability {
     /// JSON Schema 2020-12 of its output; none when it answers without content.
     pub output: Option<Arc<Value>>,
     input_digest: Digest,
-    handler: Run,
+    work: Work,
 }
 
 impl Capability {
@@ -145,16 +141,25 @@ impl Capability {
         F: Fn(Context, I) -> R + Send + Sync + Clone + 'static,
         R: Future<Output = Result<O, Failure>> + Send + 'static,
     {
-        let erased: Run = Arc::new(move |context, input| {
-            let handler = handler.clone();
-            Box::pin(async move {
-                let input: I =
-                    serde_json::from_value(input).map_err(|error| Failure::invalid_input(&error))?;
-                let output = handler(context, input).await?;
-                serde_json::to_value(output)
-                    .map_err(|error| Failure::internal("the answer could not be written", error))
-            })
-        });
+        Self::of::<I, O>(declaration, Work::acts(handler))
+    }
+
+    /// Declares a capability that only carries a call of a tool: `find` says which call an input means, and `tell` what came of it.
+    /// Access is decided by the declaration; the kernel then makes the call, which is the one entry of the record. What stops before
+    /// that (no access, an input that does not fit, a call that is not found) is recorded as the capability's own.
+    pub fn carrying<I, O>(
+        declaration: Declaration,
+        find: impl Fn(Context, I) -> Result<Carried, Failure> + Send + Sync + 'static,
+        tell: impl Fn(ToolReply) -> O + Send + Sync + 'static,
+    ) -> Self
+    where
+        I: DeserializeOwned + JsonSchema,
+        O: Serialize + JsonSchema,
+    {
+        Self::of::<I, O>(declaration, Work::carries(find, tell))
+    }
+
+    fn of<I: JsonSchema, O: JsonSchema>(declaration: Declaration, work: Work) -> Self {
         let output = schema_of::<O>();
         let empty = declaration.success == 204;
         let input = schema_of::<I>().to_value();
@@ -163,8 +168,14 @@ impl Capability {
             input_digest: Digest::of_json(&input),
             input: Arc::new(input),
             output: (!empty).then(|| Arc::new(output.to_value())),
-            handler: erased,
+            work,
         }
+    }
+
+    /// Whether it only carries a call.
+    #[must_use]
+    pub const fn carries(&self) -> bool {
+        matches!(self.work, Work::Carries { .. })
     }
 
     /// The validator of its input.
@@ -173,17 +184,19 @@ impl Capability {
         schemas.get(self.input_digest, &raw)
     }
 
-    /// Runs the handler. Only the gateway does, after deciding and recording. A handler that panics has failed, nothing more.
+    /// Runs the handler. Only the gateway does, after deciding and recording.
     pub(crate) async fn run(&self, context: Context, input: Value) -> Result<Value, Failure> {
-        let handler = self.handler.clone();
-        let running = AssertUnwindSafe(async move { handler(context, input).await }).catch_unwind();
-        running.await.unwrap_or_else(|panic| {
-            let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let said = said
-                .or_else(|| panic.downcast_ref::<String>().cloned())
-                .unwrap_or_default();
-            Err(Failure::internal("the operation ended in a fault of ours", said))
-        })
+        self.work.act(context, input).await
+    }
+
+    /// Finds the call it carries; none if it carries none.
+    pub(crate) fn find(&self, context: Context, input: Value) -> Option<Result<Carried, Failure>> {
+        self.work.find(context, input)
+    }
+
+    /// Its answer once the call it carries was made.
+    pub(crate) fn tell(&self, reply: ToolReply) -> Result<Value, Failure> {
+        self.work.tell(reply)
     }
 }
 

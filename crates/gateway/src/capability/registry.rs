@@ -25,6 +25,12 @@ pub enum RegistryError {
         /// Which.
         parameter: String,
     },
+    /// A capability that carries a call, declared for agents: an agent makes its calls itself.
+    #[error("capability {id} carries a call and cannot be an agent's tool; take `agent` from its surfaces")]
+    Carries {
+        /// Whose.
+        id: &'static str,
+    },
 }
 
 /// Every capability, in order of id.
@@ -53,6 +59,9 @@ impl Registry {
             if d.on(Surface::Cli) {
                 let words = d.command_words().join(" ");
                 unique(commands.insert(words.clone()), "command", &words)?;
+            }
+            if capability.carries() && d.on(Surface::Agent) {
+                return Err(RegistryError::Carries { id: d.id });
             }
             for parameter in path_parameters(d.path) {
                 let known = capability

@@ -300,6 +300,7 @@ impl Built {
             principal: self.principal,
             agent: Some(self.agent.id),
             channel: self.channel,
+            surface: None,
             run: None,
             target,
             exposed: name.as_str().into(),

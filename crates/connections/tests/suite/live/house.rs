@@ -267,6 +267,7 @@ impl House {
             principal,
             agent: Some(self.agent.id),
             channel: Channel::Api,
+            surface: None,
             run: None,
             exposed: target.name().clone(),
             target,

@@ -11,6 +11,7 @@ mod house;
 mod idempotency;
 mod intents;
 mod names;
+mod one_entry;
 mod operators;
 mod pins;
 mod postgres;
