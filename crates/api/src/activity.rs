@@ -24,6 +24,8 @@ pub struct Activity {
     pub agent_id: Option<Uuid>,
     /// Where it came from.
     pub channel: String,
+    /// The operator's surface it came through: `api`, `mcp` or `cli`; null for what an agent called itself.
+    pub surface: Option<String>,
     /// `tool`, `prompt` or `resource`.
     pub kind: String,
     /// The connection it went to; null for a built-in tool.
@@ -44,7 +46,7 @@ pub struct Activity {
     pub effect: Effect,
     /// The approval it asked for or spent.
     pub approval_id: Option<Uuid>,
-    /// How it ended.
+    /// How it stands. A call that asked a person stands as the question does.
     pub status: Status,
     /// Why not plainly well: a stable code.
     pub code: Option<String>,
@@ -62,7 +64,7 @@ pub struct ListActivity {
     /// Only calls to this connection, by namespace or id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<String>,
-    /// Only calls that ended so.
+    /// Only calls that stand so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
     /// Only this call.

@@ -23,7 +23,8 @@ pub struct AuditEntry {
     pub actor_id: Option<String>,
     /// The agent acting or acted for.
     pub agent_id: Option<Uuid>,
-    /// The fact itself: codes, names and digests, never a secret, an argument or a result.
+    /// The fact itself as it is written, which is what the chain covers: codes, names and digests, never a secret, an argument or a
+    /// result.
     pub fact: Value,
     /// The link's hash; null while it is not chained yet (at most about a second).
     pub hash: Option<String>,

@@ -97,7 +97,7 @@ set! {
         Unusable,
     }
 
-    /// How a call ended.
+    /// How a call stands.
     Status {
         /// The tool answered.
         Succeeded,
@@ -111,6 +111,8 @@ set! {
         Unknown,
         /// A person is asked.
         Waiting,
+        /// It asked a person, who said yes; the repeat that used the answer is a call of its own.
+        Approved,
         /// It has not ended yet.
         Started,
     }

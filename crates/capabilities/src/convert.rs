@@ -29,6 +29,13 @@ same! {
     approval_state: domain::ApprovalState => words::ApprovalState { Pending, Approved, Denied, Spent, Expired }
     status: domain::Status => words::Status { Succeeded, Failed, Denied, Expired, Unknown, Waiting }
 
+    call_status: domain::CallStatus => words::Status {
+        Started, Waiting, Approved, Succeeded, Failed, Denied, Expired, Unknown
+    }
+
+    to_call_status: words::Status => domain::CallStatus {
+        Started, Waiting, Approved, Succeeded, Failed, Denied, Expired, Unknown
+    }
     to_risk: words::Risk => domain::Risk { Low, Medium, High }
     to_effect: words::Effect => domain::Effect { ReadOnly, Mutating }
     to_permission: words::Permission => domain::Permission { Deny, Ask, Allow, Unattended }

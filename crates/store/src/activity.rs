@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use domain::{AgentId, CallId, ConnectionId, Entry, Fact, Page, PageRequest, Status, Tenant, Timestamp};
+use domain::{
+    AgentId, CallId, CallStatus, ConnectionId, Entry, Fact, OutcomeCode, Page, PageRequest, Tenant, Timestamp,
+};
 use sea_orm::QueryResult;
 
 use crate::journal::codec;
-use crate::sql::{self, Query, get};
+use crate::sql::{self, Query, get, word};
 use crate::{Store, StoreError, paging};
 
 /// Which calls a list holds.
@@ -18,8 +20,8 @@ pub struct ActivityFilter {
     pub connection: Option<ConnectionId>,
     /// Only under this exposed name, or to this tool by its own name.
     pub tool: Option<Arc<str>>,
-    /// Only those that ended so.
-    pub status: Option<Status>,
+    /// Only those that stand so.
+    pub status: Option<CallStatus>,
     /// `allow`, `ask` or `deny`.
     pub decision: Option<Arc<str>>,
     /// Only this call.
@@ -37,8 +39,10 @@ pub struct ActivityItem {
     pub decided: Entry,
     /// How it ended (`Fact::Ended`), once it has.
     pub ended: Option<Entry>,
-    /// The status people see; none while it runs.
-    pub status: Option<Status>,
+    /// How it stands. What asked a person stands as the question does.
+    pub status: CallStatus,
+    /// Why not plainly well.
+    pub code: Option<OutcomeCode>,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
 }
@@ -56,13 +60,13 @@ impl Store {
     ) -> Result<Page<ActivityItem>, StoreError> {
         let mut query = self.calls(tenant, filter);
         if let Some(place) = paging::begin("activity", 1, page)?.and_then(|place| place.first().copied()) {
-            query.push(" AND d.seq < {}", place);
+            query.push(" AND seq < {}", place);
         }
-        query.push(" ORDER BY d.seq DESC LIMIT {}", paging::limit(page));
+        query.push(" ORDER BY seq DESC LIMIT {}", paging::limit(page));
         let rows = sql::all(&self.core().db.read, &query.sql, query.values).await?;
         let items = rows
             .iter()
-            .map(|row| self.item(row).map(|item| (vec![item.seq], item)))
+            .map(|row| item(row).map(|item| (vec![item.seq], item)))
             .collect::<Result<_, StoreError>>()?;
         Ok(paging::end("activity", page, items))
     }
@@ -77,19 +81,39 @@ impl Store {
             ..ActivityFilter::default()
         };
         let mut query = self.calls(tenant, &filter);
-        query.sql.push_str(" ORDER BY d.seq DESC LIMIT 1");
+        query.sql.push_str(" ORDER BY seq DESC LIMIT 1");
         sql::one(&self.core().db.read, &query.sql, query.values)
             .await?
-            .map(|row| self.item(&row))
+            .map(|row| item(&row))
             .transpose()
     }
 
+    /// Calls that a filter lets through. How each stands is said once, here, for showing and for filtering.
     fn calls(&self, tenant: Tenant, filter: &ActivityFilter) -> Query {
         let mut query = Query::of(
             tenant,
-            "SELECT d.seq, d.body, e.body AS ended FROM journal d
+            "SELECT * FROM (SELECT d.seq, d.body, e.body AS ended, CASE",
+        );
+        query.push(
+            " WHEN d.word = 'ask' AND a.state IN ('pending', 'approved') AND a.expires_at <= {} THEN 'expired'",
+            self.now().micros(),
+        );
+        query.push(
+            " WHEN d.word = 'ask' AND a.state = 'pending' THEN 'waiting'
+             WHEN d.word = 'ask' AND a.state IN ('approved', 'spent') THEN 'approved'
+             WHEN d.word = 'ask' AND a.state IS NOT NULL THEN a.state
+             WHEN e.word IS NOT NULL THEN e.word
+             WHEN d.word = 'deny' THEN 'denied' WHEN d.word = 'ask' THEN 'waiting'
+             WHEN d.at < {} THEN 'unknown' ELSE 'started' END AS standing",
+            // A call from before this process that has no outcome was cut off: nobody knows.
+            self.core().opened_at.micros(),
+        );
+        query.sql.push_str(
+            " FROM journal d
              LEFT JOIN journal e ON e.organization_id = d.organization_id AND e.workspace_id = d.workspace_id
              AND e.call_id = d.call_id AND e.kind = 'ended'
+             LEFT JOIN approvals a ON a.organization_id = d.organization_id AND a.workspace_id = d.workspace_id
+             AND a.approval_id = d.approval_id
              WHERE d.organization_id = $1 AND d.workspace_id = $2 AND d.kind = 'decided'",
         );
         if let Some(agent) = filter.agent {
@@ -108,49 +132,42 @@ impl Store {
         if let Some(decision) = &filter.decision {
             query.push(" AND d.word = {}", decision.to_string());
         }
-        if let Some(seq) = filter.since_seq {
-            query.push(" AND d.seq > {}", seq);
-        }
-        if let Some(status) = filter.status {
-            // The same as `status_of`, which reads it from the entries.
-            query.push(
-                " AND COALESCE(e.word, CASE d.word WHEN 'deny' THEN 'denied' WHEN 'ask' THEN 'waiting'
-                 ELSE CASE WHEN d.at < {} THEN 'unknown' ELSE '' END END)",
-                self.core().opened_at.micros(),
-            );
-            query.push(" = {}", status.as_str());
+        query.push(" AND d.seq > {}) AS calls", filter.since_seq.unwrap_or(0));
+        match filter.status {
+            Some(status) => query.push(" WHERE standing = {}", status.as_str()),
+            None => query.sql.push_str(" WHERE seq > 0"),
         }
         query
     }
+}
 
-    fn item(&self, row: &QueryResult) -> Result<ActivityItem, StoreError> {
-        let decided = codec::decode(&get::<String>(row, "body")?)?;
-        let ended = get::<Option<String>>(row, "ended")?
-            .map(|body| codec::decode(&body))
-            .transpose()?;
-        let status = self.status_of(&decided, ended.as_ref());
-        let ended_at = ended.as_ref().map(|entry| entry.at);
-        Ok(ActivityItem {
-            seq: get(row, "seq")?,
-            decided,
-            ended,
-            status,
-            ended_at,
-        })
-    }
+fn item(row: &QueryResult) -> Result<ActivityItem, StoreError> {
+    let decided = codec::decode(&get::<String>(row, "body")?)?;
+    let ended = get::<Option<String>>(row, "ended")?
+        .map(|body| codec::decode(&body))
+        .transpose()?;
+    let status = word(row, "standing")?;
+    let ended_at = ended.as_ref().map(|entry| entry.at);
+    Ok(ActivityItem {
+        seq: get(row, "seq")?,
+        decided,
+        code: code_of(status, ended.as_ref()),
+        ended,
+        status,
+        ended_at,
+    })
+}
 
-    /// What people see: the outcome; without one, what the decision says; and for a call that was cut off, that nobody knows.
-    fn status_of(&self, decided: &Entry, ended: Option<&Entry>) -> Option<Status> {
-        if let Some(Fact::Ended { outcome, .. }) = ended.map(|entry| &entry.fact) {
-            return Some(outcome.status);
-        }
-        let Fact::Decided { decision, .. } = &decided.fact else {
-            return None;
-        };
-        match &**decision {
-            "deny" => Some(Status::Denied),
-            "ask" => Some(Status::Waiting),
-            _ => (decided.at < self.core().opened_at).then_some(Status::Unknown),
-        }
+/// The outcome's own code where the call stands as it ended; else what the standing itself says.
+fn code_of(status: CallStatus, ended: Option<&Entry>) -> Option<OutcomeCode> {
+    match ended.map(|entry| &entry.fact) {
+        Some(Fact::Ended { outcome, .. }) if CallStatus::from(outcome.status) == status => outcome.code,
+        _ => match status {
+            CallStatus::Waiting => Some(OutcomeCode::ApprovalRequired),
+            CallStatus::Denied => Some(OutcomeCode::Denied),
+            CallStatus::Expired => Some(OutcomeCode::ApprovalExpired),
+            CallStatus::Unknown => Some(OutcomeCode::Unknown),
+            CallStatus::Started | CallStatus::Approved | CallStatus::Succeeded | CallStatus::Failed => None,
+        },
     }
 }

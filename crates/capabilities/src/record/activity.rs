@@ -2,7 +2,6 @@
 
 use api::Page;
 use api::activity::{Activity, ListActivity};
-use api::words::Status;
 use domain::{CallId, Effect, Fact, Risk, Surface};
 use gateway::capability::{Action, Capability, Context, Declaration, Failure, Method};
 use store::{ActivityFilter, ActivityItem};
@@ -43,7 +42,7 @@ async fn list(context: Context, query: ListActivity) -> Result<Page<Activity>, F
     let filter = ActivityFilter {
         agent: agent.map(|a| a.id),
         connection: connection.map(|c| c.id),
-        status: query.status.and_then(ended),
+        status: query.status.map(convert::to_call_status),
         call: query.call.map(CallId::from_uuid),
         ..ActivityFilter::default()
     };
@@ -62,24 +61,12 @@ async fn list(context: Context, query: ListActivity) -> Result<Page<Activity>, F
     })
 }
 
-/// The store knows "started" as the absence of an end.
-const fn ended(status: Status) -> Option<domain::Status> {
-    match status {
-        Status::Succeeded => Some(domain::Status::Succeeded),
-        Status::Failed => Some(domain::Status::Failed),
-        Status::Denied => Some(domain::Status::Denied),
-        Status::Expired => Some(domain::Status::Expired),
-        Status::Unknown => Some(domain::Status::Unknown),
-        Status::Waiting => Some(domain::Status::Waiting),
-        Status::Started => None,
-    }
-}
-
 fn shown(item: ActivityItem) -> Option<Activity> {
     let Fact::Decided {
         target,
         exposed,
         channel,
+        surface,
         decision,
         reason,
         risk,
@@ -90,11 +77,9 @@ fn shown(item: ActivityItem) -> Option<Activity> {
     else {
         return None;
     };
-    let (code, duration_us) = match item.ended.map(|entry| entry.fact) {
-        Some(Fact::Ended {
-            outcome, duration_us, ..
-        }) => (outcome.code, Some(duration_us)),
-        _ => (None, None),
+    let duration_us = match item.ended.map(|entry| entry.fact) {
+        Some(Fact::Ended { duration_us, .. }) => Some(duration_us),
+        _ => None,
     };
     let actor = item.decided.actor;
     Some(Activity {
@@ -105,6 +90,7 @@ fn shown(item: ActivityItem) -> Option<Activity> {
         actor_id: (!actor.id.is_empty()).then(|| actor.id.to_string()),
         agent_id: actor.agent.map(|a| a.uuid()),
         channel: channel.to_string(),
+        surface: surface.map(|surface| surface.to_string()),
         kind: target.kind().to_owned(),
         connection_id: target.connection().map(|id| id.uuid()),
         name: target.name().to_string(),
@@ -115,8 +101,8 @@ fn shown(item: ActivityItem) -> Option<Activity> {
         risk: convert::risk(risk),
         effect: convert::effect(effect),
         approval_id: approval.map(|id| id.uuid()),
-        status: item.status.map_or(Status::Started, convert::status),
-        code: code.map(|code| code.to_string()),
+        status: convert::call_status(item.status),
+        code: item.code.map(|code| code.to_string()),
         duration_us,
     })
 }

@@ -2,9 +2,8 @@
 
 use api::audit::{AuditEntry, AuditVerification, VerifyAudit};
 use api::{Page, PageQuery};
-use domain::{Digest, Effect, Entry, Fact, Risk, Surface};
+use domain::{Digest, Effect, Risk, Surface};
 use gateway::capability::{Action, Capability, Context, Declaration, Failure, Method};
-use serde_json::{Value, json};
 use store::{AuditFilter, Head};
 
 use crate::{convert, paging};
@@ -45,9 +44,7 @@ async fn list(context: Context, query: PageQuery) -> Result<Page<AuditEntry>, Fa
         .store()
         .list_audit(context.tenant(), &AuditFilter::default(), &wanted)
         .await?;
-    Ok(paging::page(page, |entry| {
-        shown(entry.seq, entry.entry, entry.link.map(|link| link.link))
-    }))
+    Ok(paging::page(page, shown))
 }
 
 async fn verify(context: Context, query: VerifyAudit) -> Result<AuditVerification, Failure> {
@@ -80,7 +77,13 @@ async fn verify(context: Context, query: VerifyAudit) -> Result<AuditVerificatio
     })
 }
 
-fn shown(seq: i64, entry: Entry, hash: Option<Digest>) -> AuditEntry {
+fn shown(item: store::AuditEntry) -> AuditEntry {
+    let store::AuditEntry {
+        seq,
+        entry,
+        written,
+        link,
+    } = item;
     AuditEntry {
         seq,
         call_id: entry.call.uuid(),
@@ -89,62 +92,7 @@ fn shown(seq: i64, entry: Entry, hash: Option<Digest>) -> AuditEntry {
         actor_kind: entry.actor.kind.to_string(),
         actor_id: (!entry.actor.id.is_empty()).then(|| entry.actor.id.to_string()),
         agent_id: entry.actor.agent.map(|a| a.uuid()),
-        fact: fact(&entry.fact),
-        hash: hash.map(|hash| hash.to_string()),
-    }
-}
-
-fn fact(fact: &Fact) -> Value {
-    match fact {
-        Fact::Decided {
-            target,
-            exposed,
-            channel,
-            surface,
-            run,
-            arguments,
-            definition,
-            snapshot,
-            decision,
-            reason,
-            risk,
-            effect,
-            approval,
-            epoch,
-        } => json!({
-            "kind": target.kind(),
-            "connection_id": target.connection().map(|id| id.to_string()),
-            "name": &**target.name(),
-            "exposed_name": &**exposed,
-            "channel": channel.as_str(),
-            "surface": surface.map(domain::Surface::as_str),
-            "run_id": run.map(|run| run.to_string()),
-            "arguments_digest": arguments.to_string(),
-            "definition_digest": definition.to_string(),
-            "snapshot_digest": snapshot.map(|digest| digest.to_string()),
-            "decision": &**decision,
-            "reason": reason.code.as_str(),
-            "rule": reason.rule.as_deref(),
-            "risk": risk.as_str(),
-            "effect": effect.as_str(),
-            "approval_id": approval.map(|id| id.to_string()),
-            "epoch": epoch.0,
-        }),
-        Fact::Ended {
-            outcome,
-            duration_us,
-            result,
-        } => json!({
-            "status": outcome.status.as_str(),
-            "code": outcome.code.map(domain::OutcomeCode::as_str),
-            "duration_us": duration_us,
-            "result_digest": result.map(|digest| digest.to_string()),
-        }),
-        Fact::Answered { approval, answer } => {
-            json!({ "approval_id": approval.to_string(), "answer": &**answer })
-        }
-        Fact::Changed { action, kind, object } => {
-            json!({ "action": &**action, "change": kind.as_str(), "object": &**object })
-        }
+        fact: written,
+        hash: link.map(|link| link.link.to_string()),
     }
 }

@@ -5,6 +5,7 @@ mod verify;
 
 use domain::{Digest, Entry, Page, PageRequest, Tenant};
 use sea_orm::QueryResult;
+use serde_json::Value;
 
 use crate::journal::codec;
 use crate::sql::{self, Query, digest_or_none, get};
@@ -26,8 +27,10 @@ pub struct AuditFilter {
 pub struct AuditEntry {
     /// Its place in the record of the organization.
     pub seq: i64,
-    /// The fact.
+    /// The entry.
     pub entry: Entry,
+    /// Its fact as it is written, which is what the chain covers.
+    pub written: Value,
     /// Its link; none within the second it takes to make it.
     pub link: Option<Link>,
 }
@@ -152,9 +155,11 @@ fn entry(row: &QueryResult) -> Result<AuditEntry, StoreError> {
         (Some(entry), Some(link)) => Some(Link { entry, link }),
         _ => None,
     };
+    let body: String = get(row, "body")?;
     Ok(AuditEntry {
         seq: get(row, "seq")?,
-        entry: codec::decode(&get::<String>(row, "body")?)?,
+        entry: codec::decode(&body)?,
+        written: codec::written_fact(&body)?,
         link,
     })
 }

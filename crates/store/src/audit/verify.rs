@@ -120,7 +120,8 @@ impl Check {
             && want.exposed == get::<Option<String>>(row, "exposed")?
             && want.tool == get::<Option<String>>(row, "tool")?
             && want.actor == get::<String>(row, "actor")?
-            && want.word == get::<String>(row, "word")?;
+            && want.word == get::<String>(row, "word")?
+            && want.approval == get::<Option<Uuid>>(row, "approval_id")?;
         Ok((!same).then_some("the entry's columns do not say what the entry says: they were changed"))
     }
 

@@ -10,6 +10,7 @@ use domain::{
     Target, Timestamp, ToolRef,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::StoreError;
@@ -31,6 +32,8 @@ pub(crate) struct Row {
     /// The decision, status, answer or kind of change.
     pub(crate) word: String,
     pub(crate) body: String,
+    /// The approval that a decision asks for or spends.
+    pub(crate) approval: Option<Uuid>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -135,6 +138,10 @@ pub(crate) fn encode(entry: &Entry) -> Result<Row, StoreError> {
         actor: column(&entry.actor.id),
         word: column(&word_of(&entry.fact)),
         body,
+        approval: match &entry.fact {
+            Fact::Decided { approval, .. } => approval.map(ApprovalId::uuid).filter(|id| !id.is_nil()),
+            Fact::Ended { .. } | Fact::Answered { .. } | Fact::Changed { .. } => None,
+        },
     })
 }
 
@@ -157,6 +164,16 @@ pub(crate) fn decode(body: &str) -> Result<Entry, StoreError> {
         at: Timestamp::from_micros(document.at),
         fact: fact(document.fact)?,
     })
+}
+
+/// The fact of an entry as it is written, which is what the chain covers: codes, names and digests.
+pub(crate) fn written_fact(body: &str) -> Result<Value, StoreError> {
+    #[derive(Deserialize)]
+    struct Written {
+        fact: Value,
+    }
+    let written: Written = serde_json::from_str(body).map_err(|e| corrupt("entry", e))?;
+    Ok(written.fact)
 }
 
 /// A target from its stored parts. A tool without a connection is a capability.

@@ -19,9 +19,9 @@ pub(crate) struct Placed {
     pub(crate) row: Row,
 }
 
-const COLUMNS: &str = "organization_id, workspace_id, seq, call_id, kind, at, agent_id, connection_id, exposed, tool, actor, word, body";
+const COLUMNS: &str = "organization_id, workspace_id, seq, call_id, kind, at, agent_id, connection_id, exposed, tool, actor, word, body, approval_id";
 /// Parameters of a row on SQLite; the first two of a statement are organization and number of rows.
-const FIELDS: usize = 11;
+const FIELDS: usize = 12;
 const SIZES: [usize; 5] = [1, 4, 16, 64, MAX_ROWS];
 
 struct Texts {
@@ -40,13 +40,14 @@ pub(super) const CLOSE: &str = "DELETE FROM open_intents WHERE organization_id =
  WHERE j.organization_id = $1 AND c.organization_id = $1 AND j.seq > c.seq - $2 AND j.kind = 'ended')";
 
 const UNNEST: &str = "v AS (SELECT * FROM unnest($3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::uuid[], $8::uuid[], $9::text[],
- $10::text[], $11::text[], $12::text[], $13::text[]) WITH ORDINALITY
- AS v (workspace_id, call_id, kind, at, agent_id, connection_id, exposed, tool, actor, word, body, n))";
+ $10::text[], $11::text[], $12::text[], $13::text[], $14::uuid[]) WITH ORDINALITY
+ AS v (workspace_id, call_id, kind, at, agent_id, connection_id, exposed, tool, actor, word, body, approval_id, n))";
 /// Arrays are bound without NULLs: the nil UUID and the empty text stand for them.
 const FROM_UNNEST: &str = "SELECT $1, v.workspace_id, c.seq - $2 + v.n, v.call_id, v.kind, v.at,
  NULLIF(v.agent_id, '00000000-0000-0000-0000-000000000000'::uuid),
  NULLIF(v.connection_id, '00000000-0000-0000-0000-000000000000'::uuid),
- NULLIF(v.exposed, ''), NULLIF(v.tool, ''), v.actor, v.word, v.body FROM v, c ORDER BY v.n";
+ NULLIF(v.exposed, ''), NULLIF(v.tool, ''), v.actor, v.word, v.body,
+ NULLIF(v.approval_id, '00000000-0000-0000-0000-000000000000'::uuid) FROM v, c ORDER BY v.n";
 
 /// Numbers and inserts rows in a statement and commit of their own. `closing` takes the calls that ended off the open intents.
 /// On SQLite, `db` must be the one writing connection, without a transaction.
@@ -138,7 +139,7 @@ fn texts(rows: usize) -> Option<&'static Texts> {
 fn sqlite_texts(size: usize) -> Texts {
     let mut insert = format!(
         "INSERT INTO journal ({COLUMNS}) SELECT p.organization, v.column2, c.seq - p.advanced + v.column1, v.column3, v.column4,
- v.column5, v.column6, v.column7, v.column8, v.column9, v.column10, v.column11, v.column12
+ v.column5, v.column6, v.column7, v.column8, v.column9, v.column10, v.column11, v.column12, v.column13
  FROM (SELECT ? AS organization, ? AS advanced) p, counters c, (VALUES "
     );
     let fields = ", ?".repeat(FIELDS);
@@ -172,6 +173,7 @@ fn sqlite_values(organization: Uuid, rows: &[&Placed]) -> Vec<Value> {
             row.actor.clone(),
             row.word.clone(),
             row.body.clone(),
+            row.approval,
         ]);
     }
     values
@@ -199,5 +201,6 @@ fn postgres_values(organization: Uuid, rows: &[&Placed]) -> Vec<Value> {
         column(ArrayType::String, |p| p.row.actor.clone().into()),
         column(ArrayType::String, |p| p.row.word.clone().into()),
         column(ArrayType::String, |p| p.row.body.clone().into()),
+        column(ArrayType::Uuid, |p| p.row.approval.unwrap_or_default().into()),
     ]
 }

@@ -1,6 +1,7 @@
 //! Migrations: forward only, one set for both databases, all in one transaction under a lock.
 
 mod m0001_first;
+mod m0002_asked;
 
 use sea_orm::{ConnectionTrait as _, DatabaseTransaction, DbBackend, DbErr};
 use sea_orm_migration::{MigrationTrait, MigratorTrait, SchemaManager};
@@ -11,7 +12,7 @@ struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m0001_first::Migration)]
+        vec![Box::new(m0001_first::Migration), Box::new(m0002_asked::Migration)]
     }
 }
 

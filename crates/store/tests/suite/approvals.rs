@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{
-    AgentId, Answer, Approval, ApprovalId, ApprovalState, CallId, ConnectionId, Digest, Effect, Fact,
-    Identity, KeyId, KeyKind, MemberId, PageRequest, Principal, Reason, ReasonCode, RunId, Target, Tenant,
-    Timestamp, ToolRef,
+    AgentId, Answer, Approval, ApprovalId, ApprovalState, CallId, CallStatus, ConnectionId, Digest, Effect,
+    Fact, Identity, KeyId, KeyKind, MemberId, Outcome, OutcomeCode, PageRequest, Principal, Reason,
+    ReasonCode, RunId, Status, Target, Tenant, Timestamp, ToolRef,
 };
-use store::{Answered, ApprovalFilter, ApprovalMatch, AuditFilter, IntentError, Store, StoreError};
+use store::{
+    ActivityFilter, Answered, ApprovalFilter, ApprovalMatch, AuditFilter, IntentError, Store, StoreError,
+};
 
-use crate::harness::{Bench, START, both, decided};
+use crate::harness::{Bench, START, both, decided, ended, write};
 
 both!(
     round_trip_and_matching,
@@ -19,6 +21,8 @@ both!(
     lapsed_questions_expire,
     listed_by_expiry,
     shown_is_sealed,
+    a_call_that_asked_stands_as_its_question,
+    calls_of_an_earlier_release_stand_so_too,
 );
 
 /// A question that lapses at this time.
@@ -361,5 +365,154 @@ async fn shown_is_sealed(bench: Arc<Bench>) {
     let row = raw.query_one_raw(statement).await.unwrap().unwrap();
     let bytes: Vec<u8> = row.try_get("", "ciphertext").unwrap();
     assert!(!bytes.windows(7).any(|window| window == b"private"));
+    store.close().await;
+}
+
+/// A call that was parked with this question, as the kernel records it.
+async fn parked_call(store: &Store, tenant: Tenant, question: ApprovalId) -> CallId {
+    let mut entry = decided("send", "ask", Effect::Mutating);
+    let Fact::Decided { approval, .. } = &mut entry.fact else {
+        unreachable!()
+    };
+    *approval = Some(question);
+    write(store, tenant, &entry).await;
+    let outcome = Outcome::new(Status::Waiting, OutcomeCode::ApprovalRequired);
+    write(store, tenant, &ended(entry.call, outcome)).await;
+    entry.call
+}
+
+/// Holds what is shown of a call, and which filter finds it, to what is wanted.
+async fn stands(
+    store: &Store,
+    tenant: Tenant,
+    call: CallId,
+    (status, code): (CallStatus, Option<OutcomeCode>),
+) {
+    const ALL: [CallStatus; 8] = [
+        CallStatus::Started,
+        CallStatus::Waiting,
+        CallStatus::Approved,
+        CallStatus::Succeeded,
+        CallStatus::Failed,
+        CallStatus::Denied,
+        CallStatus::Expired,
+        CallStatus::Unknown,
+    ];
+    let item = store.activity(tenant, call).await.unwrap().unwrap();
+    assert_eq!((item.status, item.code), (status, code));
+    for wanted in ALL {
+        let filter = ActivityFilter {
+            status: Some(wanted),
+            call: Some(call),
+            ..ActivityFilter::default()
+        };
+        let found = store
+            .list_activity(tenant, &filter, &PageRequest::first())
+            .await
+            .unwrap();
+        assert_eq!(found.items.len(), usize::from(wanted == status), "{wanted}");
+    }
+}
+
+const WAITING: (CallStatus, Option<OutcomeCode>) = (CallStatus::Waiting, Some(OutcomeCode::ApprovalRequired));
+const APPROVED: (CallStatus, Option<OutcomeCode>) = (CallStatus::Approved, None);
+const DENIED: (CallStatus, Option<OutcomeCode>) = (CallStatus::Denied, Some(OutcomeCode::Denied));
+const EXPIRED: (CallStatus, Option<OutcomeCode>) = (CallStatus::Expired, Some(OutcomeCode::ApprovalExpired));
+
+// O026
+async fn a_call_that_asked_stands_as_its_question(bench: Arc<Bench>) {
+    let (store, tenant) = bench.start().await;
+    let mut calls = Vec::new();
+    for _ in 0..5 {
+        let question = question(tenant, AgentId::generate(), minute());
+        store.park_approval(tenant, &question).await.unwrap();
+        // Repeats while it is open wait on the same question.
+        let call = parked_call(&store, tenant, question.id).await;
+        let repeat = parked_call(&store, tenant, question.id).await;
+        for call in [call, repeat] {
+            stands(&store, tenant, call, WAITING).await;
+        }
+        calls.push((question.id, [call, repeat]));
+    }
+    let [open, refused, unused, used, late] = calls.as_slice() else {
+        unreachable!()
+    };
+    store
+        .answer_approval(tenant, refused.0, says(tenant, Answer::Denied))
+        .await
+        .unwrap();
+    for (id, _) in [unused, used, late] {
+        store
+            .answer_approval(tenant, *id, says(tenant, Answer::Approved))
+            .await
+            .unwrap();
+    }
+    let epoch = store.epoch(tenant).await.unwrap();
+    let through = decided("send", "allow", Effect::Mutating);
+    store
+        .begin_intent(tenant, through.clone(), epoch, Some(used.0))
+        .await
+        .unwrap();
+    let before = [
+        (open, WAITING),
+        (refused, DENIED),
+        (unused, APPROVED),
+        (used, APPROVED),
+        (late, APPROVED),
+    ];
+    let after = [
+        (open, EXPIRED),
+        (refused, DENIED),
+        (unused, EXPIRED),
+        (used, APPROVED),
+        (late, EXPIRED),
+    ];
+    let check = async |cases: [(&(ApprovalId, [CallId; 2]), _); 5]| {
+        for ((_, calls), want) in cases {
+            for call in calls {
+                stands(&store, tenant, *call, want).await;
+            }
+        }
+    };
+    check(before).await;
+    stands(&store, tenant, through.call, (CallStatus::Started, None)).await;
+    // What has lapsed is expired at once, and stays so when that was written down.
+    bench.clock.advance(Duration::from_secs(60));
+    check(after).await;
+    assert_eq!(store.expire_approvals().await.unwrap().len(), 3);
+    check(after).await;
+    store.chain_once().await.unwrap();
+    assert_eq!(store.verify(tenant, None, |_| {}).await.unwrap().first_bad, None);
+    store.close().await;
+}
+
+async fn calls_of_an_earlier_release_stand_so_too(bench: Arc<Bench>) {
+    let (store, tenant) = bench.start().await;
+    let question = question(tenant, AgentId::generate(), minute());
+    store.park_approval(tenant, &question).await.unwrap();
+    let call = parked_call(&store, tenant, question.id).await;
+    let mut odd = decided("send", "allow", Effect::ReadOnly);
+    if let Fact::Decided { exposed, .. } = &mut odd.fact {
+        *exposed = "\"approval\":\"no uuid\" \0".into();
+    }
+    write(&store, tenant, &odd).await;
+    store.chain_once().await.unwrap();
+    store.close().await;
+    bench
+        .tamper(
+            "ALTER TABLE journal DROP COLUMN approval_id;
+             DELETE FROM seaql_migrations WHERE version = '0002_asked'",
+        )
+        .await;
+    let store = bench.open().await;
+    stands(&store, tenant, call, WAITING).await;
+    store
+        .answer_approval(tenant, question.id, says(tenant, Answer::Denied))
+        .await
+        .unwrap();
+    stands(&store, tenant, call, DENIED).await;
+    stands(&store, tenant, odd.call, (CallStatus::Started, None)).await;
+    store.chain_once().await.unwrap();
+    assert_eq!(store.verify(tenant, None, |_| {}).await.unwrap().first_bad, None);
     store.close().await;
 }

@@ -93,6 +93,11 @@ async fn tampering_is_found(bench: Arc<Bench>) {
         ("UPDATE journal SET word = 'deny' WHERE seq = 5", 5, "columns"),
         ("UPDATE journal SET at = at + 1 WHERE seq = 5", 5, "columns"),
         ("UPDATE journal SET agent_id = NULL WHERE seq = 5", 5, "columns"),
+        (
+            "UPDATE journal SET approval_id = organization_id WHERE seq = 5",
+            5,
+            "columns",
+        ),
         ("DELETE FROM journal WHERE seq = 5", 5, "removed"),
         (
             "DELETE FROM journal WHERE seq = 5; DELETE FROM links WHERE seq = 5",

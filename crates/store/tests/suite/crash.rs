@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use domain::{CallId, Effect, Outcome, Secret, Status};
+use domain::{CallId, CallStatus, Effect, Outcome, Secret};
 use store::{Options, RootKey, RootKeys, Store};
 
 use crate::harness::{decided, ended};
@@ -94,11 +94,11 @@ async fn acknowledged_entries_survive_a_kill() {
     for (intent, call) in acknowledged {
         let item = store.activity(tenant, call).await.unwrap();
         let want = if intent {
-            Status::Unknown
+            CallStatus::Unknown
         } else {
-            Status::Succeeded
+            CallStatus::Succeeded
         };
-        assert_eq!(item.and_then(|item| item.status), Some(want), "{call}");
+        assert_eq!(item.map(|item| item.status), Some(want), "{call}");
     }
     store.chain_once().await.unwrap();
     assert_eq!(store.verify(tenant, None, |_| {}).await.unwrap().first_bad, None);

@@ -121,6 +121,11 @@ async fn version_1_is_read(bench: Arc<Bench>) {
         .unwrap()
         .items;
     assert_eq!(got[0].entry.call, CallId::from_uuid(Uuid::from_u128(3)));
+    // What is shown of a fact is what was written.
+    let fact = serde_json::json!({
+        "kind": "changed", "action": "agents.create", "change": "created", "object": "agent:x"
+    });
+    assert_eq!(got[0].written, fact);
     store.close().await;
 }
 

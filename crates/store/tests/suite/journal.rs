@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{CallId, Effect, Entry, Fact, Outcome, OutcomeCode, PageRequest, Status};
+use domain::{CallId, CallStatus, Effect, Entry, Fact, Outcome, OutcomeCode, PageRequest, Status};
 use store::{ActivityFilter, AuditFilter, IntentError, StoreError};
 
 use crate::harness::{Bench, START, agent, both, change, decided, ended, write};
@@ -50,7 +50,10 @@ async fn intents_share_commits(bench: Arc<Bench>) {
     store.begin_intent(tenant, entry, epoch, None).await.unwrap();
     assert_eq!(store.writer_counts().commits, counts.commits + 1);
     for call in calls {
-        assert_eq!(store.activity(tenant, call).await.unwrap().unwrap().status, None);
+        assert_eq!(
+            store.activity(tenant, call).await.unwrap().unwrap().status,
+            CallStatus::Started
+        );
     }
     store.close().await;
 }
@@ -175,17 +178,12 @@ async fn cut_off_calls_become_unknown_once(bench: Arc<Bench>) {
         let store = bench.open().await;
         let mut statuses = Vec::new();
         for call in calls {
-            statuses.push(
-                store
-                    .activity(tenant, call)
-                    .await
-                    .unwrap()
-                    .unwrap()
-                    .status
-                    .unwrap(),
-            );
+            statuses.push(store.activity(tenant, call).await.unwrap().unwrap().status);
         }
-        assert_eq!(statuses, [Status::Unknown, Status::Succeeded, Status::Unknown]);
+        assert_eq!(
+            statuses,
+            [CallStatus::Unknown, CallStatus::Succeeded, CallStatus::Unknown]
+        );
         let filter = AuditFilter {
             kind: Some("ended".to_owned()),
             actor: None,
@@ -211,7 +209,7 @@ async fn cut_off_calls_become_unknown_once(bench: Arc<Bench>) {
             (Some(OutcomeCode::Unknown), 3_000_000)
         );
         let filter = ActivityFilter {
-            status: Some(Status::Unknown),
+            status: Some(CallStatus::Unknown),
             ..ActivityFilter::default()
         };
         let unknown = store
@@ -262,8 +260,8 @@ async fn activity_joins_and_filters(bench: Arc<Bench>) {
             vec![failed.call, allowed.call],
         ),
         (only(&|f| f.tool = Some("server__send".into())), vec![asked.call]),
-        (only(&|f| f.status = Some(Status::Failed)), vec![failed.call]),
-        (only(&|f| f.status = Some(Status::Waiting)), vec![asked.call]),
+        (only(&|f| f.status = Some(CallStatus::Failed)), vec![failed.call]),
+        (only(&|f| f.status = Some(CallStatus::Waiting)), vec![asked.call]),
         (only(&|f| f.decision = Some("deny".into())), vec![denied.call]),
     ];
     for (filter, want) in cases {
@@ -298,7 +296,7 @@ async fn activity_pages_and_details(bench: Arc<Bench>) {
     let item = store.activity(tenant, failed.call).await.unwrap().unwrap();
     assert_eq!(
         (item.decided, item.ended, item.status),
-        (failed.clone(), Some(outcome), Some(Status::Failed))
+        (failed.clone(), Some(outcome), CallStatus::Failed)
     );
     let since = ActivityFilter {
         since_seq: Some(item.seq - 1),
@@ -415,7 +413,7 @@ async fn a_failing_database_refuses_and_recovers(bench: Arc<Bench>) {
         tokio::task::yield_now().await;
     }
     let item = store.activity(tenant, call).await.unwrap().unwrap();
-    assert_eq!(item.status, Some(Status::Succeeded));
+    assert_eq!(item.status, CallStatus::Succeeded);
     store
         .begin_intent(tenant, decided("write", "allow", Effect::Mutating), epoch, None)
         .await

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{Effect, Handle, KeyKind, Reason, ReasonCode, Risk, Status, ToolRef, Verdict};
+use domain::{CallStatus, Effect, Handle, KeyKind, Reason, ReasonCode, Risk, Status, ToolRef, Verdict};
 use gateway::{AgentRef, Scope, ViewKey};
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ async fn nothing_is_there_that_was_not_granted(bench: Bench) {
         } = Decided::of(&item);
         assert_eq!(
             (&*decision, recorded.code.as_str(), item.status),
-            ("deny", reason, Some(Status::Denied))
+            ("deny", reason, CallStatus::Denied)
         );
     }
     assert_eq!(upstream.calls(), Vec::<Value>::new());

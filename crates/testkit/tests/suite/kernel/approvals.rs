@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{Answer, ApprovalId, ApprovalState, KeyKind, Status, Surface};
+use domain::{Answer, ApprovalId, ApprovalState, CallId, KeyKind, Status, Surface};
 use futures::future::join_all;
 use gateway::{Changed, Context, FailureKind, ReplyBody, Scope};
 use serde_json::{Value, json};
@@ -21,6 +21,7 @@ both!(
     no_agent_ever_answers,
     what_was_tightened_meanwhile_wins,
     whoever_waits_hears_the_answer,
+    a_parked_call_is_shown_as_its_question_stands,
 );
 
 /// A house with a tool that asks, and its upstream.
@@ -335,5 +336,71 @@ async fn whoever_waits_hears_the_answer(bench: Bench) {
     house.clock.advance(TTL);
     let lapsed = house.gateway.wait_for_answer(&house.caller, open, long).await;
     assert_eq!(lapsed.unwrap(), ApprovalState::Expired);
+    house.verify().await;
+}
+
+/// How people see a call, which the filter by that status finds and one by another does not.
+async fn shown(house: &House, call: CallId) -> (String, Value) {
+    house.settle().await;
+    let all = house.admin("activity.list", json!({ "call": call.uuid() })).await;
+    let item = &all["items"][0];
+    for status in [
+        "started",
+        "waiting",
+        "approved",
+        "succeeded",
+        "failed",
+        "denied",
+        "expired",
+        "unknown",
+    ] {
+        let filter = json!({ "call": call.uuid(), "status": status });
+        let found = house.admin("activity.list", filter).await["items"]
+            .as_array()
+            .unwrap()
+            .len();
+        assert_eq!(found, usize::from(item["status"] == status), "{status}: {item:#}");
+    }
+    (item["status"].as_str().unwrap().to_owned(), item["code"].clone())
+}
+
+// O026
+async fn a_parked_call_is_shown_as_its_question_stands(bench: Bench) {
+    let (house, upstream) = asking(bench).await;
+    let waiting = ("waiting".to_owned(), json!("approval_required"));
+    let mut parked = Vec::new();
+    for n in 0..4 {
+        let reply = house.call("mail__send", json!({ "n": n })).await;
+        assert_eq!(shown(&house, reply.call).await, waiting);
+        parked.push((reply.call, asked(&reply)));
+    }
+    house.answer(parked[0].1, "denied").await;
+    house.answer(parked[1].1, "approved").await;
+    house.answer(parked[2].1, "approved").await;
+    let through = house.call("mail__send", json!({ "n": 1 })).await;
+    assert_eq!(through.outcome.status, Status::Succeeded);
+    let stand = async |wanted: [(&str, Value); 4]| {
+        for ((call, _), (status, code)) in parked.iter().zip(wanted) {
+            assert_eq!(shown(&house, *call).await, (status.to_owned(), code));
+        }
+    };
+    let (no, lapsed) = (json!("denied"), json!("approval_expired"));
+    let yes = ("approved", Value::Null);
+    let open = ("waiting", json!("approval_required"));
+    stand([("denied", no.clone()), yes.clone(), yes.clone(), open]).await;
+    // What used the answer is an entry of its own, under the same question.
+    let filter = json!({ "call": through.call.uuid() });
+    let item = house.admin("activity.list", filter).await["items"][0].clone();
+    assert_eq!(
+        (&item["status"], &item["approval_id"]),
+        (&json!("succeeded"), &json!(parked[1].1.uuid()))
+    );
+    house.clock.advance(TTL);
+    let expired = ("expired", lapsed);
+    let after = [("denied", no), yes, expired.clone(), expired];
+    stand(after.clone()).await;
+    house.gateway.expire_approvals().await.unwrap();
+    stand(after).await;
+    assert_eq!(upstream.calls().len(), 1);
     house.verify().await;
 }

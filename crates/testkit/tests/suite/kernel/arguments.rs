@@ -1,6 +1,6 @@
 //! Arguments are checked before anything is sent, and what is wrong is said without repeating it.
 
-use domain::Status;
+use domain::{CallStatus, Status};
 use gateway::{Exchange, ToolRequest};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ async fn what_does_not_fit_is_not_sent(bench: Bench) {
         assert!(!whole.contains(DATA) && !whole.contains("xxxx"), "{whole}");
         // A failure of the tool, in the record as such.
         let item = house.item(reply.call).await;
-        assert_eq!(item.status, Some(Status::Failed));
+        assert_eq!(item.status, CallStatus::Failed);
     }
     assert!(upstream.calls().is_empty());
     // Corrected, it goes through.
@@ -235,7 +235,7 @@ async fn a_servers_own_no_is_a_rejection(bench: Bench) {
             (Status::Failed, "arguments_rejected"),
             "{how}"
         );
-        assert_eq!(house.item(reply.call).await.status, Some(Status::Failed));
+        assert_eq!(house.item(reply.call).await.status, CallStatus::Failed);
     }
     // Not the connection's fault: it stays as it was, and the corrected call goes through.
     let shown = house

@@ -1,6 +1,6 @@
 //! Built-in and imported tools on the same road, with the same record, in which there is never a secret, argument or result.
 
-use domain::{Channel, Effect, Entry, Fact, Outcome, Risk, Status};
+use domain::{CallStatus, Channel, Effect, Entry, Fact, Outcome, Risk};
 use serde_json::json;
 use testkit::scripted::Reply;
 
@@ -46,7 +46,7 @@ async fn both_leave_the_same_record(bench: Bench) {
         );
         assert_eq!(
             (decided.channel, item.status),
-            (Channel::Mcp, Some(Status::Succeeded))
+            (Channel::Mcp, CallStatus::Succeeded)
         );
         let Fact::Decided { snapshot, run, .. } = &item.decided.fact else {
             panic!()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{Effect, Outcome, OutcomeCode, Status, Surface};
+use domain::{CallStatus, Effect, Outcome, OutcomeCode, Surface};
 use gateway::{Operation, Rejections};
 use serde_json::json;
 use testkit::scripted::{Reply, Scripted};
@@ -34,7 +34,7 @@ async fn a_reading_that_is_dropped_is_cancelled(bench: Bench) {
     upstream.server.wait_for_abandoned(before + 1).await;
     let items = house.calls_of("files__look").await;
     assert_eq!(items.len(), 1);
-    assert_eq!(items[0].status, Some(Status::Failed));
+    assert_eq!(items[0].status, CallStatus::Failed);
     assert_eq!(ended(&items[0]), Outcome::failed(OutcomeCode::Cancelled));
     // The session lives on.
     let connection = house
@@ -95,7 +95,7 @@ async fn an_act_that_is_dropped_finishes(bench: Bench) {
     let items = house.calls_of("files__move").await;
     assert_eq!(
         (items.len(), items[0].ended.is_none(), items[0].status),
-        (1, true, None)
+        (1, true, CallStatus::Started)
     );
     assert_eq!(Decided::of(&items[0]).effect, Effect::Mutating);
     go.cancel();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{Fact, Status};
+use domain::{CallStatus, Fact, Status};
 use gateway::ReplyBody;
 use serde_json::{Value, json};
 use testkit::fixture::Fixture;
@@ -83,7 +83,7 @@ async fn prompts_and_resources_have_grants_of_their_own(bench: Bench) {
         (target.kind(), &**target.name(), &**exposed),
         ("prompt", "test_simple_prompt", prompt.1)
     );
-    assert_eq!(item.status, Some(Status::Succeeded));
+    assert_eq!(item.status, CallStatus::Succeeded);
     assert_eq!(read(&resource).await.outcome.status, Status::Denied);
 
     allow(&house, "resources", "allow").await;

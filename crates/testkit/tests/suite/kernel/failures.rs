@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{Effect, Risk, Status, Surface};
+use domain::{CallStatus, Effect, Risk, Status, Surface};
 use gateway::capability::{Action, Declaration, Method};
 use gateway::{Capability, Context, Exchange, Failure, FailureKind, ReplyBody, ToolRequest};
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ async fn every_failure_is_an_answer(bench: Bench) {
             };
             assert_eq!(
                 (reply.outcome.status, house.item(reply.call).await.status),
-                (status, Some(status))
+                (status, CallStatus::from(status))
             );
             assert_eq!(upstream.calls().len() - before, 1, "{name} {how} is sent once");
             match &reply.body {
@@ -218,7 +218,7 @@ async fn a_fault_of_ours_is_an_answer_too(bench: Bench) {
         );
         // What went wrong is for the log.
         assert!(!format!("{reply:?}").contains("mistake"), "{reply:?}");
-        assert_eq!(house.item(reply.call).await.status, Some(Status::Failed));
+        assert_eq!(house.item(reply.call).await.status, CallStatus::Failed);
         let failure = house.ask(name, json!({})).await.unwrap_err();
         assert_eq!(
             (failure.kind, failure.code),
@@ -227,7 +227,7 @@ async fn a_fault_of_ours_is_an_answer_too(bench: Bench) {
         );
         let items = house.calls_of(name).await;
         assert!(
-            items.iter().all(|item| item.status == Some(Status::Failed)),
+            items.iter().all(|item| item.status == CallStatus::Failed),
             "{items:?}"
         );
     }
@@ -303,7 +303,7 @@ async fn names_and_addresses_of_any_kind_are_answered_and_recorded(bench: Bench)
         assert_eq!(denied(&reply), "unknown_tool", "{name:?}");
         assert_eq!(
             house.item(reply.call).await.status,
-            Some(Status::Denied),
+            CallStatus::Denied,
             "{name:?}"
         );
         for method in [
@@ -317,7 +317,7 @@ async fn names_and_addresses_of_any_kind_are_answered_and_recorded(bench: Bench)
             assert_eq!(denied(&reply), "unknown_tool", "{method} {name:?}");
             assert_eq!(
                 house.item(reply.call).await.status,
-                Some(Status::Denied),
+                CallStatus::Denied,
                 "{method} {name:?}"
             );
         }

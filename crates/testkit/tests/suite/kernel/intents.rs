@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use domain::{PageRequest, Status, Tenant};
+use domain::{CallStatus, PageRequest, Status, Tenant};
 use futures::future::join_all;
 use serde_json::{Value, json};
 use store::{ActivityFilter, ActivityItem, Change, Store};
@@ -52,7 +52,7 @@ async fn an_intent_is_stored_before_its_act_is_sent(bench: Bench) {
         let (store, tenant) = looking.get().unwrap();
         let open = look(store, *tenant)
             .iter()
-            .filter(|item| item.ended.is_none() && item.status.is_none())
+            .filter(|item| item.ended.is_none() && item.status == CallStatus::Started)
             .count();
         noting
             .lock()
@@ -203,7 +203,7 @@ async fn an_act_cut_off_is_unknown_and_not_repeated(bench: Bench) {
     let item = look(&store, tenant).remove(0);
     assert_eq!(
         (item.status, &*Decided::of(&item).decision),
-        (Some(Status::Unknown), "allow")
+        (CallStatus::Unknown, "allow")
     );
     assert_eq!(upstream.calls().len(), 1);
     store.chain_once().await.unwrap();

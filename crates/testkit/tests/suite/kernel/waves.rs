@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use domain::Status;
+use domain::{CallStatus, Status};
 use gateway::{Rejections, ToolReply, ToolRequest};
 use serde_json::{Value, json};
 use testkit::scripted::{Received, Reply};
@@ -237,7 +237,11 @@ async fn after_a_misfit_later_calls_of_that_tool_are_not_sent(bench: Bench) {
         let failed = reply.outcome.status == Status::Failed;
         assert_eq!(
             house.item(reply.call).await.status,
-            Some(if failed { Status::Failed } else { Status::Succeeded })
+            if failed {
+                CallStatus::Failed
+            } else {
+                CallStatus::Succeeded
+            }
         );
     }
     // The next response starts anew.
