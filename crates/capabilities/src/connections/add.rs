@@ -77,10 +77,13 @@ async fn add(context: Context, input: AddConnection) -> Result<Connection, Failu
         return Err(failure);
     }
     context.gateway.refresh(context.tenant()).await?;
-    context
-        .gateway
-        .connections()
-        .schedule(context.tenant(), stored.id);
+    // A server that is switched off is not reached, not even to look what it has.
+    if stored.enabled {
+        context
+            .gateway
+            .connections()
+            .schedule(context.tenant(), stored.id);
+    }
     Ok(shown::of(&stored))
 }
 

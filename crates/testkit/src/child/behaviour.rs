@@ -59,9 +59,6 @@ pub struct Behaviour {
     /// How to answer `server/discover`
     #[arg(long, value_enum, default_value_t)]
     pub discover: Discovering,
-    /// Be the reaper of other processes, not a server
-    #[arg(long, hide = true)]
-    pub reap: bool,
     /// Only stay for two minutes
     #[arg(long, hide = true)]
     pub linger: bool,

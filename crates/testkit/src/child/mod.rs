@@ -26,10 +26,6 @@ pub const CRASHED: u8 = 7;
 ///
 /// If a stream, a file or the grandchild fails.
 pub fn run(behaviour: &Behaviour) -> std::io::Result<ExitCode> {
-    if behaviour.reap {
-        mcp::reap(stdin().lock())?;
-        return Ok(ExitCode::SUCCESS);
-    }
     if behaviour.linger {
         linger();
         return Ok(ExitCode::SUCCESS);
