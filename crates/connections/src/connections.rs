@@ -171,7 +171,10 @@ impl Connections {
     /// the stateless revision know none (2026-07-28, Streamable HTTP).
     pub fn tell(&self, key: &SessionKey, method: &'static str) {
         for line in &self.inner.lines {
-            let Some(live) = line.own_now(key).filter(|live| live.era() == mcp::version::Era::Legacy) else {
+            let Some(live) = line
+                .own_now(key)
+                .filter(|live| live.era() == mcp::version::Era::Legacy)
+            else {
                 continue;
             };
             let connection = line.id;

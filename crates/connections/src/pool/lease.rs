@@ -32,7 +32,8 @@ impl Inner {
             Sharing::Shared => (self.shared(line, settings, deadline).await?, false),
             Sharing::PerSession => (self.own(line, settings, (key, client), deadline).await?, false),
             Sharing::PerCall => {
-                let opened = timeout_at(deadline, self.open(line, settings, Some((None, client.clone())))).await;
+                let opened =
+                    timeout_at(deadline, self.open(line, settings, Some((None, client.clone())))).await;
                 (opened.map_err(|_| late())??, true)
             }
         };

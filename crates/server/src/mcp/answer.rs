@@ -67,15 +67,21 @@ impl RpcError {
             .with(&json!({ "supported": [MODERN], "requested": shown }))
     }
 
-    /// The status before anything was streamed. Legacy clients expect errors of requests under 200.
+    /// The status before anything was streamed. Legacy clients expect errors of requests under 200, whoever's they are: to them
+    /// another status is a failure of the transport.
     pub(super) const fn status(&self, era: Era) -> StatusCode {
         match (era, self.code) {
-            (_, codes::PARSE | codes::INVALID_REQUEST) => StatusCode::BAD_REQUEST,
-            (_, codes::HEADER_MISMATCH | codes::MISSING_CAPABILITY | codes::UNSUPPORTED_VERSION) => {
-                StatusCode::BAD_REQUEST
-            }
+            (Era::Legacy(_), _) => StatusCode::OK,
+            (
+                Era::Modern,
+                codes::PARSE
+                | codes::INVALID_REQUEST
+                | codes::HEADER_MISMATCH
+                | codes::MISSING_CAPABILITY
+                | codes::UNSUPPORTED_VERSION,
+            ) => StatusCode::BAD_REQUEST,
             (Era::Modern, codes::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
-            _ => StatusCode::OK,
+            (Era::Modern, _) => StatusCode::OK,
         }
     }
 

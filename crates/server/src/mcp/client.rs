@@ -39,6 +39,8 @@ pub(super) struct Can {
     pub(super) url: bool,
     /// Sampling.
     pub(super) sampling: bool,
+    /// Sampling with tools.
+    pub(super) tools: bool,
     /// Listing roots.
     pub(super) roots: bool,
 }
@@ -57,6 +59,10 @@ impl Can {
             form: elicitation.is_some() && (mode("form") || !mode("url")),
             url: mode("url") && knows_urls,
             sampling: declared("sampling"),
+            tools: members
+                .get("sampling")
+                .and_then(Members::read)
+                .is_some_and(|sampling| sampling.get("tools").is_some()),
             roots: declared("roots"),
         }
     }
@@ -64,7 +70,11 @@ impl Can {
     /// Whether it can be asked this.
     pub(super) fn admits(self, method: &str, params: Option<&RawValue>) -> bool {
         match method {
-            "sampling/createMessage" => self.sampling,
+            "sampling/createMessage" => {
+                let members = params.and_then(Members::read).unwrap_or_default();
+                let tools = members.get("tools").or(members.get("toolChoice")).is_some();
+                self.sampling && (self.tools || !tools)
+            }
             "roots/list" => self.roots,
             "elicitation/create" => {
                 let members = params.and_then(Members::read).unwrap_or_default();
@@ -117,6 +127,14 @@ impl Client {
             session: Some(session.clone()),
             progress: None,
         }
+    }
+
+    /// One with a session that can be told and asked nothing before its answer.
+    pub(super) fn quiet(session: &Arc<Session>) -> Self {
+        let mut client = Self::of(session);
+        client.can = Can::default();
+        client.context.log_level = None;
+        client
     }
 
     /// Takes in what `_meta` says for a legacy request.
@@ -228,5 +246,24 @@ mod tests {
             (true, false, false, false),
         );
         check(r#"{"sampling":true}"#, newest, (false, false, false, false));
+    }
+
+    #[test]
+    fn sampling_with_tools_is_for_those_who_say_so() {
+        let plain = r#"{"messages":[]}"#;
+        let tools = r#"{"messages":[],"tools":[]}"#;
+        let choice = r#"{"messages":[],"toolChoice":{"mode":"auto"}}"#;
+        for (declared, params, admitted) in [
+            (r#"{"sampling":{}}"#, plain, true),
+            (r#"{"sampling":{}}"#, tools, false),
+            (r#"{"sampling":{}}"#, choice, false),
+            (r#"{"sampling":{"tools":{}}}"#, tools, true),
+            (r#"{}"#, plain, false),
+        ] {
+            let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
+            let can = Can::read(Some(&raw(declared)), Era::Modern);
+            let admits = can.admits("sampling/createMessage", Some(&raw(params)));
+            assert_eq!(admits, admitted, "{declared} {params}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What the kernel's reply to a call becomes for this client.
 
-use domain::{ApprovalId, CallId, PeerError, Timestamp};
+use domain::{ApprovalId, CallId, Outcome, PeerError, Timestamp};
 use gateway::{ApprovalNotice, Notice, ReplyBody, ToolReply};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -26,6 +26,12 @@ pub(super) enum Resumed {
 impl Talk {
     pub(super) fn conclude(&self, reply: ToolReply) -> React {
         self.state.metrics.call(reply.outcome.status);
+        if let (Ask::Context { method, subject, .. }, Some(session)) = (&self.ask, &self.client.session)
+            && *method == "resources/subscribe"
+            && reply.outcome != Outcome::SUCCEEDED
+        {
+            session.unsubscribe(subject);
+        }
         React::Ended(match reply.body {
             ReplyBody::Result(raw) => Answer::Result(self.fitting(raw)),
             ReplyBody::InputRequired(raw) => match (self.client.era, &self.client.session) {
@@ -60,6 +66,13 @@ impl Talk {
     /// An upstream's error, untouched but for codes this client's revision does not have.
     fn error(&self, error: PeerError) -> Answer {
         let mut error = RpcError::from(error);
+        if matches!(error.code, codes::HEADER_MISMATCH | codes::UNSUPPORTED_VERSION) {
+            // About what we sent the server, not about what the client sent us, which would look for its own fault.
+            return Answer::Error(RpcError::new(
+                codes::INTERNAL,
+                format!("the server refused how it was asked: {}", error.message),
+            ));
+        }
         if self.client.era == Era::Modern {
             match error.code {
                 codes::RESOURCE_NOT_FOUND => error.code = codes::INVALID_PARAMS,

@@ -46,8 +46,9 @@ impl Wish {
     pub(super) fn unheard(self) {
         (self.responder)(Err(PeerError {
             code: codes::INTERNAL,
-            message: "the client has no stream open on which it could be asked; ask while a call is under way"
-                .to_owned(),
+            message:
+                "the client has no stream open on which it could be asked; ask while a call is under way"
+                    .to_owned(),
             data: None,
         }));
     }

@@ -19,10 +19,7 @@ pub(super) fn definition(raw: &RawValue) -> Cow<'_, str> {
     };
     match members.get("outputSchema") {
         Some(schema) if !objects(schema) => {
-            let rest: Box<str> = members
-                .filtered(|name| name != "outputSchema")
-                .get()
-                .into();
+            let rest: Box<str> = members.filtered(|name| name != "outputSchema").get().into();
             Cow::Owned(rest.into())
         }
         _ => Cow::Borrowed(text),
@@ -39,9 +36,9 @@ pub(super) fn result(raw: &RawValue) -> Option<Box<RawValue>> {
     let said = members
         .get("structuredContent")
         .filter(|said| !said.get().starts_with('{'))?;
-    let empty = members
-        .get("content")
-        .is_none_or(|content| serde_json::from_str::<Vec<&RawValue>>(content.get()).is_ok_and(|c| c.is_empty()));
+    let empty = members.get("content").is_none_or(|content| {
+        serde_json::from_str::<Vec<&RawValue>>(content.get()).is_ok_and(|c| c.is_empty())
+    });
     if !empty || said.get() == "null" {
         return Some(members.filtered(|name| name != "structuredContent"));
     }
@@ -81,8 +78,14 @@ mod tests {
                 r#"{"name":"a","outputSchema":{"type":"object","x":1}}"#,
                 r#"{"name":"a","outputSchema":{"type":"object","x":1}}"#,
             ),
-            (r#"{"outputSchema":{"type":"array"},"name":"a"}"#, r#"{"name":"a"}"#),
-            (r#"{"name":"a","outputSchema":{"type":["object","null"]}}"#, r#"{"name":"a"}"#),
+            (
+                r#"{"outputSchema":{"type":"array"},"name":"a"}"#,
+                r#"{"name":"a"}"#,
+            ),
+            (
+                r#"{"name":"a","outputSchema":{"type":["object","null"]}}"#,
+                r#"{"name":"a"}"#,
+            ),
             (r#"{"name":"a","outputSchema":{}}"#, r#"{"name":"a"}"#),
             (r#"{"name":"a","outputSchema":true}"#, r#"{"name":"a"}"#),
             (r#"{"name":"a","output\u0053chema":{}}"#, r#"{"name":"a"}"#),
@@ -109,8 +112,14 @@ mod tests {
                 r#"{"content":[],"structuredContent":["a"],"isError":false}"#,
                 Some(r#"{"content":[{"text":"[\"a\"]","type":"text"}],"isError":false}"#),
             ),
-            (r#"{"structuredContent":5}"#, Some(r#"{"content":[{"text":"5","type":"text"}]}"#)),
-            (r#"{"content":[],"structuredContent":null}"#, Some(r#"{"content":[]}"#)),
+            (
+                r#"{"structuredContent":5}"#,
+                Some(r#"{"content":[{"text":"5","type":"text"}]}"#),
+            ),
+            (
+                r#"{"content":[],"structuredContent":null}"#,
+                Some(r#"{"content":[]}"#),
+            ),
         ];
         for (given, want) in cases {
             assert_eq!(result(&raw(given)).as_deref().map(RawValue::get), want, "{given}");

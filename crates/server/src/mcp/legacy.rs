@@ -26,6 +26,8 @@ use crate::state::AppState;
 pub(super) const SESSION: &str = "mcp-session-id";
 /// Messages of one batch.
 const BATCH: usize = 32;
+/// How every message of ours begins.
+const ANSWER: &str = r#"{"jsonrpc""#;
 /// Bytes of the answers to one batch.
 const BATCH_BYTES: usize = 32 << 20;
 
@@ -302,23 +304,20 @@ async fn in_batch(
     if method == "initialize" {
         return RpcError::new(codes::INVALID_REQUEST, "initialize is never part of a batch").write(Some(id));
     }
-    let quiet = Client::stateless(Legacy::V2025_03_26);
-    let client = match session {
-        Some(session)
-            if matches!(
-                method,
-                "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe"
-            ) =>
-        {
-            Client::of(session)
-        }
-        _ => quiet,
-    };
+    let client = session.map_or_else(|| Client::stateless(Legacy::V2025_03_26), Client::quiet);
     let response = request(state, guest, client, (id, method, params)).await;
     let body = to_bytes(response.into_body(), BATCH_BYTES).await.ok();
     let text = body
         .and_then(|body| String::from_utf8(body.to_vec()).ok())
-        .filter(|text| text.starts_with(r#"{"jsonrpc""#));
+        .and_then(|text| {
+            if text.starts_with(ANSWER) {
+                return Some(text);
+            }
+            // Something may be said before the answer all the same; the answer comes last.
+            let mut said = text.lines().filter_map(|line| line.strip_prefix("data: "));
+            said.rfind(|message| message.starts_with(ANSWER))
+                .map(str::to_owned)
+        });
     text.unwrap_or_else(|| {
         RpcError::new(codes::INTERNAL, "the request could not be answered in a batch").write(Some(id))
     })

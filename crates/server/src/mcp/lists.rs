@@ -60,7 +60,8 @@ impl List {
     pub(super) fn page(self, view: &View, era: Era, cursor: Option<&str>) -> Result<Box<RawValue>, RpcError> {
         let texts: Vec<&str> = match (self, era) {
             (Self::Tools, Era::Legacy(_)) => {
-                let texts: Vec<Cow<'_, str>> = view.tools().iter().map(|raw| elder::definition(raw)).collect();
+                let texts: Vec<Cow<'_, str>> =
+                    view.tools().iter().map(|raw| elder::definition(raw)).collect();
                 let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
                 return page(self.key(), &texts, cursor);
             }

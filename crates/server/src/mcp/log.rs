@@ -61,6 +61,10 @@ impl Log {
         self.wake.notify_waiters();
     }
 
+    pub(super) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.lock().bytes
     }

@@ -66,7 +66,7 @@ struct State {
     /// Requests of upstreams the client has not answered, by the number in their id.
     asked: HashMap<u64, PeerResponder>,
     /// Requests of the client under way, by the text of their id.
-    running: HashMap<Box<str>, CancellationToken>,
+    running: HashMap<Box<str>, (u64, CancellationToken)>,
     subscribed: HashSet<Arc<str>>,
     awaited: VecDeque<ApprovalId>,
     streams: VecDeque<Kept>,
@@ -178,9 +178,14 @@ impl Session {
     /// Notes a request under way, so that it can be cancelled by its id.
     pub(super) fn run(self: &Arc<Self>, id: &RawValue) -> Running {
         let token = self.ended.child_token();
-        self.lock().running.insert(id.get().into(), token.clone());
+        let number = self.next_number();
+        self.lock()
+            .running
+            .entry(id.get().into())
+            .or_insert_with(|| (number, token.clone()));
         Running {
             busy: self.occupy(),
+            number,
             id: id.get().into(),
             token,
         }
@@ -189,7 +194,7 @@ impl Session {
     /// Cancels a request by its id.
     pub(super) fn cancel(&self, id: &RawValue) {
         let found = self.lock().running.get(id.get()).cloned();
-        if let Some(token) = found {
+        if let Some((_, token)) = found {
             token.cancel();
         }
     }
@@ -325,7 +330,13 @@ impl Session {
     pub(super) fn keep(&self, log: &Arc<Log>) -> u64 {
         let stream = self.next_number();
         let mut state = self.lock();
-        state.streams.retain(|kept| kept.since.elapsed() < STREAM_TTL);
+        state.streams.retain_mut(|kept| {
+            // One that goes on may be waiting for a person; its time counts from its end.
+            if !kept.log.is_closed() {
+                kept.since = Instant::now();
+            }
+            kept.since.elapsed() < STREAM_TTL
+        });
         let total = |state: &State| state.streams.iter().map(|kept| kept.log.bytes()).sum::<usize>();
         while state.streams.len() >= STREAMS || (total(&state) > STREAM_BYTES && !state.streams.is_empty()) {
             state.streams.pop_front();
@@ -385,6 +396,7 @@ impl Drop for Busy {
 /// A request under way.
 pub(super) struct Running {
     busy: Busy,
+    number: u64,
     id: Box<str>,
     /// Cancelled when the client cancels it, or the session ends.
     pub(super) token: CancellationToken,
@@ -392,6 +404,14 @@ pub(super) struct Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.busy.0.lock().running.remove(&self.id);
+        let mut state = self.busy.0.lock();
+        // A client that uses an id again while it is in use can cancel the earlier request only.
+        if state
+            .running
+            .get(&self.id)
+            .is_some_and(|(number, _)| *number == self.number)
+        {
+            state.running.remove(&self.id);
+        }
     }
 }

@@ -34,30 +34,16 @@ pub(super) async fn get(State(state): State<AppState>, guest: Guest, headers: He
         Err(Missing::Era | Missing::Unnamed) => return no_stream(),
         Err(Missing::Gone(failure)) => return Problem(failure).into_response(),
     };
-    if let Some(last) = headers.get(LAST_EVENT) {
+    if let Some(last) = headers.get(LAST_EVENT).filter(|last| !last.is_empty()) {
         let resumed = last
             .to_str()
             .ok()
             .and_then(place)
             .and_then(|(stream, from)| Some((stream, from, session.kept(stream)?)));
-        if let Some((stream, from, log)) = resumed {
-            let (of, busy) = (session.clone(), session.occupy());
-            let done = Box::new(move || {
-                of.sent(stream);
-                drop(busy);
-            });
-            let resumable = Some(Resumable {
-                stream,
-                prime: false,
-                done,
-            });
-            return log::respond(Reading {
-                log,
-                from,
-                resumable,
-                guard: None,
-            });
-        }
+        return match resumed {
+            Some(resumed) => resume(&session, resumed),
+            None => gone(),
+        };
     }
     let Some(key) = guest.place.view_key(guest.principal) else {
         return no_stream();
@@ -79,6 +65,33 @@ pub(super) async fn get(State(state): State<AppState>, guest: Guest, headers: He
         first: None,
     };
     watch::respond(&state, opening)
+}
+
+fn resume(session: &Arc<Session>, (stream, from, log): (u64, u64, Arc<log::Log>)) -> Response {
+    let (of, busy) = (session.clone(), session.occupy());
+    let done = Box::new(move || {
+        of.sent(stream);
+        drop(busy);
+    });
+    let resumable = Some(Resumable {
+        stream,
+        prime: false,
+        done,
+    });
+    log::respond(Reading {
+        log,
+        from,
+        resumable,
+        guard: None,
+    })
+}
+
+/// The stream was read to its end, or is too long ago. In its place the standing stream would look like it, and end the one that stands.
+fn gone() -> Response {
+    let detail =
+        "the stream of this Last-Event-ID cannot be resumed: it was sent to its end, or is too long ago";
+    let failure = Failure::new(FailureKind::Malformed, "mcp.stream_gone", detail);
+    Problem(failure).into_response()
 }
 
 /// Ends a session.

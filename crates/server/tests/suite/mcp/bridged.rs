@@ -13,7 +13,7 @@ use super::peer::{Modern, Peer, administer};
 
 /// Asks for a name in the middle of each call of `echo`, and answers with what it was told.
 async fn asking() -> Scripted {
-    asking_then(|answer| Step::event(answer)).await
+    asking_then(Step::event).await
 }
 
 /// Asks for a name in the middle of each call of `echo`, and goes on like this with the call's answer once it was told.
@@ -206,7 +206,10 @@ async fn a_calls_clock_stands_while_its_client_is_asked() {
     tokio::time::sleep(LIMIT * 3).await;
     let said = json!({ "r1": { "action": "accept", "content": {} } });
     let done = modern
-        .call("tools/call", retry(&required["requestState"], json!({ "a": 1 }), said))
+        .call(
+            "tools/call",
+            retry(&required["requestState"], json!({ "a": 1 }), said),
+        )
         .await
         .json();
     assert_eq!(done["result"]["content"][0]["text"], "told", "{done}");
@@ -232,7 +235,10 @@ async fn a_calls_clock_goes_on_once_its_client_has_answered() {
     let required = first(&modern).await;
     let said = json!({ "r1": { "action": "accept", "content": {} } });
     let done = modern
-        .call("tools/call", retry(&required["requestState"], json!({ "a": 1 }), said))
+        .call(
+            "tools/call",
+            retry(&required["requestState"], json!({ "a": 1 }), said),
+        )
         .await
         .json();
     assert_eq!(done["result"]["isError"], true, "{done}");

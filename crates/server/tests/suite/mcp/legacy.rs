@@ -1,13 +1,13 @@
 //! Sessions of the revisions with `initialize`, and clients that do without.
 
-use domain::ConnectionOwner;
+use domain::{ConnectionOwner, Sharing};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use testkit::fixture::Fixture;
 use testkit::house::House;
 use testkit::scripted::{Reply, Scripted};
 
-use super::peer::Peer;
+use super::peer::{Modern, Peer};
 
 #[tokio::test]
 async fn versions_are_agreed_on() {
@@ -177,6 +177,108 @@ async fn batches_are_of_one_revision() {
     assert_eq!((silent.status, silent.body.len()), (StatusCode::ACCEPTED, 0));
     peer.initialize("2025-06-18", json!({})).await;
     assert_eq!(peer.post(&batch).await.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn a_batch_is_of_its_session() {
+    let upstream = Scripted::start(|request| match request.rpc_method().as_deref() {
+        Some("tools/call") => {
+            let note =
+                json!({ "jsonrpc": "2.0", "method": "notifications/elicitation/complete", "params": {} });
+            let result = json!({ "content": [] });
+            let answer = json!({ "jsonrpc": "2.0", "id": request.json()["id"], "result": result });
+            Reply::events([&note, &answer])
+        }
+        _ => Reply::legacy(request),
+    })
+    .await
+    .unwrap();
+    let house = House::start(&[upstream.url()]).await;
+    let owner = ConnectionOwner::Agent(house.agent);
+    house
+        .connect_with(owner, "own", upstream.url(), Sharing::PerSession)
+        .await;
+    let mut peer = Peer::new(&format!("{}/mcp/default/own", house.url), &house.agent_key);
+    peer.initialize("2025-03-26", json!({})).await;
+    peer.tool("echo", json!({})).await;
+    let sessions = upstream.received_of("initialize").len();
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "echo" } });
+    let answers = peer.post(&json!([call])).await.json();
+    assert_eq!(answers[0]["result"], json!({ "content": [] }), "{answers}");
+    assert_eq!(
+        upstream.received_of("initialize").len(),
+        sessions,
+        "the same upstream session"
+    );
+}
+
+#[tokio::test]
+async fn errors_of_upstreams_are_answers() {
+    // The code an upstream answers with, what an older client hears of it, and a modern one.
+    let cases = [
+        (-32600, (200, -32600), (400, -32600)),
+        (-32601, (200, -32601), (404, -32601)),
+        (-32000, (200, -32000), (200, -32000)),
+        (-32020, (200, -32603), (200, -32603)),
+        (-32022, (200, -32603), (200, -32603)),
+    ];
+    for (code, older, modern) in cases {
+        let upstream = Scripted::start(move |request| match request.rpc_method().as_deref() {
+            Some("tools/call") => Reply::error(request, code, "no"),
+            _ => Reply::legacy(request),
+        })
+        .await
+        .unwrap();
+        let house = House::start(&[upstream.url()]).await;
+        house
+            .connect(ConnectionOwner::Agent(house.agent), "own", upstream.url())
+            .await;
+        let url = format!("{}/mcp/default/own", house.url);
+        let peer = Peer::begin(&url, &house.agent_key, json!({})).await;
+        let client = Modern::new(&url, &house.agent_key);
+        for (answer, (status, code)) in [
+            (peer.tool("echo", json!({})).await, older),
+            (client.tool("echo", json!({})).await, modern),
+        ] {
+            assert_eq!(answer.status.as_u16(), status, "{answer:?}");
+            assert_eq!(answer.json()["error"]["code"], code, "{answer:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn refused_subscriptions_do_not_count() {
+    let upstream = Scripted::start(|request| match request.rpc_method().as_deref() {
+        Some("initialize") => {
+            let result = json!({
+                "protocolVersion": "2025-06-18", "capabilities": { "tools": {}, "resources": { "subscribe": true } },
+                "serverInfo": { "name": "scripted", "version": "1" },
+            });
+            Reply::result(request, result)
+        }
+        Some("resources/list") => {
+            let items = json!([{ "uri": "x://a", "name": "a" }]);
+            Reply::result(request, json!({ "resources": items }))
+        }
+        Some("resources/templates/list") => Reply::result(request, json!({ "resourceTemplates": [] })),
+        Some("resources/subscribe") => Reply::error(request, -32000, "not this one"),
+        _ => Reply::legacy(request),
+    })
+    .await
+    .unwrap();
+    let house = House::start(&[upstream.url()]).await;
+    house
+        .connect(ConnectionOwner::Agent(house.agent), "own", upstream.url())
+        .await;
+    let url = format!("{}/mcp/default/own", house.url);
+    let peer = Peer::begin(&url, &house.agent_key, json!({})).await;
+    for n in 0..257 {
+        let answer = peer
+            .call("resources/subscribe", json!({ "uri": format!("x://{n}") }))
+            .await
+            .json();
+        assert_eq!(answer["error"]["code"], -32000, "{n}: {answer}");
+    }
 }
 
 #[tokio::test]

@@ -35,12 +35,18 @@ async fn streams_and_sessions_end_with_their_key_and_their_agent() {
     for (who, how, status) in cases {
         let house = House::start(&[]).await;
         let Made { key, .. } = house.make_agent("guest").await;
-        let key = if who == "admin" { house.make_admin().await } else { key };
+        let key = if who == "admin" {
+            house.make_admin().await
+        } else {
+            key
+        };
         let url = format!("{}/mcp/guest", house.url);
         let peer = Peer::begin(&url, &key, json!({})).await;
         let mut standing = peer.stream(Method::GET, String::new(), &[]).await;
         let wanted = json!({ "notifications": { "toolsListChanged": true } });
-        let mut listening = Modern::new(&url, &key).stream("subscriptions/listen", wanted).await;
+        let mut listening = Modern::new(&url, &key)
+            .stream("subscriptions/listen", wanted)
+            .await;
         assert!(listening.next().await.is_some(), "acknowledged");
 
         // Of somebody else's loss nobody hears.

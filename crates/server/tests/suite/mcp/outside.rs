@@ -13,7 +13,9 @@ use super::peer::{Events, Peer};
 async fn telling(messages: Vec<Value>, may: CancellationToken) -> Scripted {
     Scripted::start(move |request| {
         if request.method == Method::GET {
-            let opened = Reply::events([]).then(Step::keep_alive()).then(Step::Until(may.clone()));
+            let opened = Reply::events([])
+                .then(Step::keep_alive())
+                .then(Step::Until(may.clone()));
             let told = messages
                 .iter()
                 .fold(opened, |reply, message| reply.then(Step::event(message)));
@@ -34,9 +36,18 @@ fn said() -> Vec<Value> {
     let note = |method: &str, params: Value| json!({ "jsonrpc": "2.0", "method": method, "params": params });
     vec![
         json!({ "jsonrpc": "2.0", "id": 900, "method": "roots/list" }),
-        note("notifications/message", json!({ "level": "debug", "data": "too little" })),
-        note("notifications/message", json!({ "level": "error", "data": "burning" })),
-        note("notifications/elicitation/complete", json!({ "elicitationId": "e1" })),
+        note(
+            "notifications/message",
+            json!({ "level": "debug", "data": "too little" }),
+        ),
+        note(
+            "notifications/message",
+            json!({ "level": "error", "data": "burning" }),
+        ),
+        note(
+            "notifications/elicitation/complete",
+            json!({ "elicitationId": "e1" }),
+        ),
     ]
 }
 
@@ -115,9 +126,24 @@ async fn what_a_clients_own_upstream_says_comes_on_its_standing_stream() {
 async fn what_belongs_to_nobody_is_refused_at_once() {
     // How sessions are shared, what the client says it can, whether it has a stream open; and what the server hears.
     let cases = [
-        (Sharing::Shared, json!({ "roots": {} }), true, "belongs to no call"),
-        (Sharing::PerSession, json!({}), true, "does not support roots/list"),
-        (Sharing::PerSession, json!({ "roots": {} }), false, "no stream open"),
+        (
+            Sharing::Shared,
+            json!({ "roots": {} }),
+            true,
+            "belongs to no call",
+        ),
+        (
+            Sharing::PerSession,
+            json!({}),
+            true,
+            "does not support roots/list",
+        ),
+        (
+            Sharing::PerSession,
+            json!({ "roots": {} }),
+            false,
+            "no stream open",
+        ),
     ];
     for (sharing, capabilities, open, why) in cases {
         let world = world(sharing).await;

@@ -256,7 +256,11 @@ pub(crate) async fn administer(house: &House, method: Method, path: &str, body: 
         ("accept", "application/json"),
     ];
     let url = format!("{}/api/v1{path}", house.url);
-    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let body = if body.is_null() {
+        String::new()
+    } else {
+        body.to_string()
+    };
     let answer = send(method, &url, &headers, body).await.unwrap();
     assert!(answer.status.is_success(), "{path}: {answer:?}");
 }

@@ -158,7 +158,11 @@ async fn other_methods_and_media_types() {
             _ => continue,
         };
         assert_eq!(answer.json()["code"], code, "{method} {headers:?}");
-        assert_eq!(answer.headers.contains_key("allow"), want == 405, "{method} {headers:?}");
+        assert_eq!(
+            answer.headers.contains_key("allow"),
+            want == 405,
+            "{method} {headers:?}"
+        );
     }
     // At the operator's endpoint there is nothing to tell of.
     let operator = Peer::begin(&format!("{}/mcp/-/operator", house.url), &house.admin, json!({})).await;

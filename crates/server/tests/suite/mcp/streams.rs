@@ -1,6 +1,6 @@
 //! What is said before an answer: progress, log messages, an upstream's own requests; cancelling, and resuming.
 
-use domain::ConnectionOwner;
+use domain::{ConnectionOwner, Permission};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use testkit::fixture::Fixture;
@@ -201,6 +201,47 @@ async fn cancelling_ends_the_call_upstream() {
     fixture.wait_for_waiting_calls(2).await;
     left.abort();
     fixture.wait_for_cancelled_calls(2).await;
+}
+
+#[tokio::test]
+async fn an_id_in_use_twice_cancels_the_earlier_request() {
+    let (fixture, house, url) = furnished().await;
+    let peer = Peer::begin(&url, &house.agent_key, json!({})).await;
+    let waiting = peer.tool("test_wait_for_cancel", json!({}));
+    let cancelling = async {
+        fixture.wait_for_waiting_calls(1).await;
+        // All requests of this client have the same id.
+        peer.tool("test_simple_text", json!({})).await;
+        let cancel =
+            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } });
+        peer.post(&cancel).await;
+    };
+    let (answer, ()) = tokio::join!(waiting, cancelling);
+    assert_eq!(answer.status, StatusCode::ACCEPTED);
+}
+
+#[tokio::test]
+async fn a_stream_that_cannot_be_resumed_is_not_taken_for_the_standing_one() {
+    let (_fixture, house, url) = furnished().await;
+    let peer = Peer::begin(&url, &house.agent_key, json!({})).await;
+    let mut standing = peer.stream(Method::GET, String::new(), &[]).await;
+    for last in ["999-1", "somebody else's", "-"] {
+        let answer = peer
+            .send(Method::GET, String::new(), &[("last-event-id", last)])
+            .await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{last}");
+        assert_eq!(answer.json()["code"], "mcp.stream_gone", "{last}");
+    }
+    let own = house
+        .gateway
+        .workspace(house.tenant)
+        .unwrap()
+        .find_connection("own")
+        .unwrap()
+        .id;
+    house.grant(house.agent, own, "test_echo", Permission::Deny).await;
+    let heard = standing.next().await.unwrap();
+    assert_eq!(heard["method"], "notifications/tools/list_changed", "{heard}");
 }
 
 #[tokio::test]
