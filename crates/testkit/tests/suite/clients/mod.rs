@@ -3,6 +3,7 @@
 pub(crate) mod driver;
 mod flow;
 mod inspector;
+mod outputs;
 mod world;
 
 use driver::{Era, Sdk};
@@ -43,4 +44,16 @@ async fn python_modern_through_the_bridge() {
 #[tokio::test]
 async fn python_legacy_through_the_bridge() {
     check(Sdk::Python, Era::Legacy, Way::Bridge).await;
+}
+
+#[tokio::test]
+async fn outputs_of_any_kind() {
+    let Some(tools) = testkit::tools::Tools::find() else {
+        return;
+    };
+    for era in [Era::Modern, Era::Legacy] {
+        for sdk in [Sdk::Python, Sdk::TypeScript] {
+            outputs::check(&tools, sdk, era).await;
+        }
+    }
 }
