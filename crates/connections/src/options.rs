@@ -71,6 +71,8 @@ pub struct Limits {
     pub backoff_max: Duration,
     /// How long changes a server tells of are gathered before its lists are read again. 300 ms.
     pub settle: Duration,
+    /// How soon lists are read again at the earliest because their server said that they stay true only so long. 60 s.
+    pub relist: Duration,
     /// HTTP: pools, heads, bodies.
     pub http: HttpLimits,
 }
@@ -95,6 +97,7 @@ impl Default for Limits {
             backoff: Duration::from_millis(500),
             backoff_max: Duration::from_secs(300),
             settle: Duration::from_millis(300),
+            relist: Duration::from_secs(60),
             http: HttpLimits::default(),
         }
     }

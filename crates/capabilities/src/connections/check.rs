@@ -1,5 +1,6 @@
 //! Tests and refreshes: both list what a server offers, neither runs a tool.
 
+use ::connections::{ConnectionError, TestReport};
 use api::connections::{CatalogueChanges, CatalogueCounts, ConnectionQuery, ConnectionReport};
 use domain::Effect;
 use gateway::capability::{Action, Capability, Context, Declaration, Failure, Method};
@@ -30,27 +31,32 @@ const REFRESH: Declaration = Declaration {
 };
 
 pub(super) fn capabilities() -> Vec<Capability> {
-    vec![
-        Capability::new(TEST, |context: Context, query: ConnectionQuery| {
-            check(context, query)
-        }),
-        Capability::new(REFRESH, |context: Context, query: ConnectionQuery| {
-            check(context, query)
-        }),
-    ]
+    vec![Capability::new(TEST, test), Capability::new(REFRESH, refresh)]
+}
+
+async fn test(context: Context, query: ConnectionQuery) -> Result<ConnectionReport, Failure> {
+    let connection = find::connection(&context, &query.connection)?;
+    let connections = context.gateway.connections();
+    let report = connections.test(context.tenant(), connection.id).await;
+    told(&context, &query, report).await
+}
+
+async fn refresh(context: Context, query: ConnectionQuery) -> Result<ConnectionReport, Failure> {
+    let connection = find::connection(&context, &query.connection)?;
+    let connections = context.gateway.connections();
+    let report = connections.refresh(context.tenant(), connection.id).await;
+    told(&context, &query, report).await
 }
 
 /// A server that cannot be used is an answer, not an error: the report says why.
-async fn check(context: Context, query: ConnectionQuery) -> Result<ConnectionReport, Failure> {
-    let connection = find::connection(&context, &query.connection)?;
-    let report = context
-        .gateway
-        .connections()
-        .test(context.tenant(), connection.id)
-        .await
-        .map_err(|error| settings::failure(&error))?;
+async fn told(
+    context: &Context,
+    query: &ConnectionQuery,
+    report: Result<TestReport, ConnectionError>,
+) -> Result<ConnectionReport, Failure> {
+    let report = report.map_err(|error| settings::failure(&error))?;
     context.gateway.refresh(context.tenant()).await?;
-    let now = find::connection(&context, &query.connection)?;
+    let now = find::connection(context, &query.connection)?;
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let seen = report.seen.as_ref();
     let tools = seen.map(|seen| seen.tools).unwrap_or_default();

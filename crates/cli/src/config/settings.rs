@@ -88,6 +88,7 @@ pub(crate) struct Upstream {
     pub(crate) max_in_flight: usize,
     pub(crate) max_processes: usize,
     pub(crate) idle_seconds: u64,
+    pub(crate) relist_seconds: u64,
     pub(crate) max_message_bytes: usize,
     pub(crate) max_tools: usize,
 }

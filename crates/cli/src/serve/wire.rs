@@ -121,6 +121,7 @@ fn limits(config: &Config) -> Limits {
         calls: up.max_in_flight,
         processes: up.max_processes,
         idle: seconds(up.idle_seconds),
+        relist: seconds(up.relist_seconds),
         items: up.max_tools,
         message: up.max_message_bytes,
         ..Limits::default()

@@ -89,6 +89,7 @@ impl Inner {
         let id = call.target.connection().ok_or(ConnectionError::NotFound)?;
         let line = self.line(call.principal.tenant, id)?;
         let settings = line.settings(self).await?;
+        line.freshness.used();
         let limit = settings.call_timeout(self.limits.call);
         let deadline = started + to.timeout.map_or(limit, |wanted: Duration| wanted.min(limit));
         let turn = timeout_at(deadline, line.calls.clone().acquire_owned()).await;

@@ -16,7 +16,7 @@ use super::rest::Rest;
 use super::slot::Slot;
 use super::{Live, Settings};
 use crate::connections::Inner;
-use crate::prepare::{Pace, Preparing};
+use crate::prepare::{Freshness, Pace, Preparations};
 use crate::{ConnectionError, Limits, SessionKey};
 
 /// Lines kept of what servers write.
@@ -40,8 +40,8 @@ pub(crate) struct Line {
     log: Mutex<VecDeque<ServerLine>>,
     /// What was stored last about state and health.
     pub(crate) known: Mutex<Option<(ConnectionState, Health)>>,
-    /// What is being prepared, and with which generation of settings.
-    pub(crate) preparing: Mutex<Option<(u64, Preparing)>>,
+    pub(crate) preparing: Mutex<Preparations>,
+    pub(crate) freshness: Freshness,
     pub(crate) pace: Mutex<Pace>,
     pub(crate) scheduled: AtomicBool,
     pub(crate) plans: DashMap<Digest, Option<Arc<ParamHeaders>>>,
@@ -105,7 +105,8 @@ impl Line {
             unheard: AtomicU64::new(0),
             log: Mutex::default(),
             known: Mutex::new(None),
-            preparing: Mutex::new(None),
+            preparing: Mutex::default(),
+            freshness: Freshness::default(),
             pace: Mutex::default(),
             scheduled: AtomicBool::new(false),
             plans: DashMap::new(),

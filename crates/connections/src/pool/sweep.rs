@@ -1,11 +1,13 @@
-//! Ends sessions that nobody uses.
+//! Ends sessions that nobody uses, or that were opened with secrets since replaced; has lists read again whose time is over.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::{Line, Live};
-use crate::SessionKey;
 use crate::connections::Inner;
+use crate::{Connections, SessionKey};
 
 impl Line {
     /// Takes out every client's session that was not used for so long, and places nothing is in.
@@ -57,6 +59,10 @@ pub(crate) async fn sweep(inner: Weak<Inner>, every: Duration) {
                 inner.close_later(idle);
             }
             inner.take_up_secrets(&line).await;
+            if line.freshness.lapsed(Instant::now()) {
+                let inner = inner.clone();
+                Connections { inner }.schedule(line.tenant, line.id);
+            }
         }
     }
 }

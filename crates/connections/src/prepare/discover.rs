@@ -1,9 +1,11 @@
 //! Lists everything a server offers and reads it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::Connection;
 use mcp::discovery::{Bounds, Kind, Listing, list_all};
+use mcp::version::Era;
 use mcp::{RequestError, Upstream};
 use serde_json::value::RawValue;
 use tokio::time::timeout;
@@ -34,6 +36,8 @@ pub(super) struct Discovered {
     pub(super) problems: Vec<String>,
     /// What is odd but does no harm.
     pub(super) oddities: Vec<String>,
+    /// How long all of it stays true, as the server says.
+    pub(super) ttl: Option<Duration>,
 }
 
 /// Lists everything.
@@ -54,11 +58,18 @@ pub(super) async fn everything(
     };
     let timed = timeout(limits.discovery, listing).await;
     let (tools, others) = timed.map_err(|_| ConnectionError::DiscoveryTimeout(limits.discovery))??;
+    let said = others.iter().filter_map(|(_, listing)| listing.as_ref().ok());
+    let shortest = std::iter::once(&tools)
+        .chain(said)
+        .filter_map(|listing| listing.ttl)
+        .min();
     let mut room = Room {
         items: limits.items,
         bytes: limits.bytes,
     };
     let mut found = read_tools(tools, connection, &mut room);
+    // In earlier revisions the member means nothing.
+    found.ttl = shortest.filter(|_| upstream.negotiated().version.era() == Era::Modern);
     for (kind, listing) in others {
         let items = match listing {
             Ok(listing) => read_items(listing, kind, &mut room, &mut found.problems),
@@ -125,6 +136,7 @@ fn read_tools(listing: Listing, connection: &Connection, room: &mut Room) -> Dis
         complete: !listing.truncated && left_out == 0,
         problems,
         oddities,
+        ttl: None,
     }
 }
 

@@ -3,7 +3,9 @@
 mod accept;
 mod bound;
 mod discover;
+mod fresh;
 mod pace;
+mod queue;
 mod reconcile;
 mod run;
 mod schedule;
@@ -17,7 +19,9 @@ use std::time::Duration;
 use domain::{ConnectionState, Health};
 use futures::future::{BoxFuture, Shared};
 
+pub(crate) use self::fresh::Freshness;
 pub(crate) use self::pace::Pace;
+pub(crate) use self::queue::Preparations;
 pub use self::test::TestReport;
 
 use crate::ConnectionError;

@@ -4,15 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use domain::{ConnectionId, ConnectionState, Health, Sharing, Tenant};
-use futures::FutureExt;
 use serde_json::value::RawValue;
 use store::{Catalogue, Change};
-use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::discover::{self, Discovered};
 use super::reconcile::reconcile;
-use super::{Preparation, Preparing, ToolCounts};
+use super::{Preparation, ToolCounts};
 use crate::connections::Inner;
 use crate::event::ConnectionEventKind;
 use crate::pool::{Line, Live, Settings, lock};
@@ -34,43 +32,7 @@ impl Connections {
 }
 
 impl Inner {
-    /// The preparation that is under way, or a new one. It runs in a task of its own.
-    pub(super) fn preparing(self: &Arc<Self>, line: &Arc<Line>) -> Preparing {
-        let mut now = lock(&line.preparing);
-        let generation = line.generation();
-        let before = match now.take_if(|(_, running)| running.peek().is_none()) {
-            Some((same, running)) if same == generation => {
-                *now = Some((same, running.clone()));
-                return running;
-            }
-            // Begun with settings that are not these any more: it comes to its end first.
-            outdated => outdated.map(|(_, running)| running),
-        };
-        let (done, ready) = oneshot::channel();
-        let (inner, of) = (self.clone(), line.clone());
-        let task = async move {
-            let prepare = async {
-                if let Some(before) = before {
-                    drop(before.await);
-                }
-                inner.prepare(&of).await
-            };
-            let outcome = tokio::select! {
-                outcome = prepare => outcome,
-                () = of.stop.cancelled() => Err(ConnectionError::Stopped),
-            };
-            // Nobody may be waiting any more.
-            drop(done.send(outcome));
-        };
-        self.tasks.spawn_on(task, &self.runtime);
-        let preparing = async move { ready.await.unwrap_or(Err(ConnectionError::Stopped)) }
-            .boxed()
-            .shared();
-        *now = Some((generation, preparing.clone()));
-        preparing
-    }
-
-    async fn prepare(self: &Arc<Self>, line: &Arc<Line>) -> Result<Preparation, ConnectionError> {
+    pub(super) async fn prepare(self: &Arc<Self>, line: &Arc<Line>) -> Result<Preparation, ConnectionError> {
         let started = Instant::now();
         let settings = match line.settings(self).await {
             Ok(settings) => settings,
@@ -143,6 +105,8 @@ impl Inner {
             self.tell(line, news.event());
         }
         lock(&line.pace).read(news.any());
+        line.freshness
+            .listed(found.ttl, self.limits.relist, Instant::now());
         let server = live.upstream.server();
         Ok(Preparation {
             state: ConnectionState::Ready,

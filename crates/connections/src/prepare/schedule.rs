@@ -78,13 +78,9 @@ impl Inner {
             let stop = line.stop.clone();
             let read = async {
                 sleep(wait).await;
-                // What is under way may have listed before the news.
-                let running = lock(&line.preparing).clone();
-                if let Some((_, running)) = running {
-                    drop(running.await);
-                }
                 lock(&line.pace).reading();
-                if let Err(error) = inner.preparing(&line).await {
+                // What is under way may have listed before the news.
+                if let Err(error) = inner.preparing_anew(&line).await {
                     tracing::debug!(%error, connection = %line.id, "changed lists could not be read");
                 }
             };

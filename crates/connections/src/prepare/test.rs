@@ -1,12 +1,12 @@
-//! Testing a connection: connect and list, run nothing.
+//! Testing and refreshing a connection: connect and list, run nothing.
 
 use std::time::Duration;
 
 use domain::{ConnectionId, Health, Tenant};
 use tokio::time::Instant;
 
-use super::Preparation;
-use crate::pool::{ServerLine, shorten};
+use super::{Preparation, Preparing};
+use crate::pool::{Line, ServerLine, shorten};
 use crate::{ConnectionError, Connections};
 
 /// Lines of the server that a report carries.
@@ -36,10 +36,26 @@ impl Connections {
     /// # Errors
     /// There is no such connection, or the database fails. A server that cannot be used is a report, not an error.
     pub async fn test(&self, tenant: Tenant, id: ConnectionId) -> Result<TestReport, ConnectionError> {
-        let started = Instant::now();
         let line = self.inner.line(tenant, id)?;
         line.wake();
-        let outcome = self.inner.preparing(&line).await;
+        let preparing = self.inner.preparing(&line);
+        self.report(&line, preparing).await
+    }
+
+    /// The same, by lists that were asked for after this was called: what is under way may have listed before the server changed.
+    ///
+    /// # Errors
+    /// As [`Connections::test`].
+    pub async fn refresh(&self, tenant: Tenant, id: ConnectionId) -> Result<TestReport, ConnectionError> {
+        let line = self.inner.line(tenant, id)?;
+        line.wake();
+        let preparing = self.inner.preparing_anew(&line);
+        self.report(&line, preparing).await
+    }
+
+    async fn report(&self, line: &Line, preparing: Preparing) -> Result<TestReport, ConnectionError> {
+        let started = Instant::now();
+        let outcome = preparing.await;
         let mut lines = line.facts(&self.inner.limits).lines;
         lines.drain(..lines.len().saturating_sub(LINES));
         let (health, seen, failure) = match outcome {

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use connections::{ConnectionEventKind, DispatchBody, Limits};
-use domain::{ConnectionState, Health, OutcomeCode, Sharing, Status, Transport};
+use domain::{ConnectionState, Health, OutcomeCode, Sharing, Status};
 use serde_json::json;
 
-use super::house::{At, House, Plan, Wanted, alive, child, from, known, structured, table, until};
+use super::house::{House, Plan, Wanted, alive, child, from, known, structured, table, until};
 
 async fn house(arguments: &[&str], limits: Limits) -> House {
     House::build(Plan {
@@ -340,13 +340,8 @@ async fn a_changed_command_is_started_anew() {
 #[tokio::test]
 async fn no_command_but_the_operators() {
     let house = house(&[], Limits::default()).await;
-    // A URL is never run, whatever it is called.
-    let id = house
-        .add(Wanted {
-            at: At::Url("https://example.com/mcp", Transport::Stdio),
-            ..Wanted::url("")
-        })
-        .await;
+    // What the configuration does not name is never run; that no URL becomes a command is the store's to hold.
+    let id = house.add(Wanted::command("sh")).await;
     let error = house.connections.prepare(house.tenant, id).await.unwrap_err();
     assert_eq!(error.health(), Some(Health::NotConfigured), "{error}");
     assert_eq!(house.connections.live(id).processes, 0);
