@@ -19,6 +19,7 @@ use tokio::sync::broadcast;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use url::Url;
 
 use crate::pool::{Line, LiveFacts, Settings, lock, shorten, subscribe, sweep};
 use crate::schema::Schemas;
@@ -228,6 +229,41 @@ impl Connections {
                 self.schedule(line.tenant, line.id);
             }
         }
+    }
+
+    /// Puts other URLs of the operator in force, beside public `https`. Sessions over those that were taken away end after the calls in
+    /// flight, and what is reached another way now is prepared again, which says so.
+    ///
+    /// # Errors
+    /// The first that cannot be registered, and why; then all stays as it was.
+    pub async fn reload_urls(&self, urls: &[String]) -> Result<(), (String, EgressRefusal)> {
+        let ways = self.ways().await;
+        self.inner.egress.replace(urls.iter().map(String::as_str))?;
+        for (line, url, before) in ways {
+            if self.inner.egress.check_url(&url).ok() != before {
+                self.inner.end_gently(line.renew());
+                self.schedule(line.tenant, line.id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Which way the URL of each connection in memory is reached; none where it is refused.
+    async fn ways(&self) -> Vec<(Arc<Line>, Url, Option<Road>)> {
+        let lines: Vec<_> = self.inner.lines.iter().map(|line| line.clone()).collect();
+        let mut ways = Vec::with_capacity(lines.len());
+        for line in lines {
+            let stored = self.inner.store.connection(line.tenant, line.id).await;
+            let Ok(Some(connection)) = stored else { continue };
+            let Endpoint::Url { url, .. } = &connection.endpoint else {
+                continue;
+            };
+            if let (true, Ok(url)) = (connection.enabled, Url::parse(url)) {
+                let way = self.inner.egress.check_url(&url).ok();
+                ways.push((line, url, way));
+            }
+        }
+        ways
     }
 
     /// What is going on at a connection.

@@ -7,8 +7,8 @@ use gateway::capability::{Action, Capability, Context, Declaration, Failure, Met
 const RELOAD: Declaration = Declaration {
     id: "config.reload",
     title: "Read the configuration again",
-    description: "Reads the operator's configuration files again: connections run as commands, and \
-                  rules. What cannot be taken over is listed and stays as it was.",
+    description: "Reads the operator's configuration files again: connections run as commands, \
+                  internal URLs, and rules. What cannot be taken over is listed and stays as it was.",
     method: Method::Post,
     path: "/config/reload",
     success: 200,

@@ -42,6 +42,10 @@ impl Reload for Configuration {
                 }
                 Err(problems) => report.problems.extend(problems.iter().map(ToString::to_string)),
             }
+            let urls: Vec<String> = config.internal_urls.iter().map(|entry| entry.url.clone()).collect();
+            if let Err((url, refusal)) = parts.connections.reload_urls(&urls).await {
+                report.problems.push(format!("internal_urls: {url}: {refusal}"));
+            }
             let adopted = commands::adopt(parts, tenant, &config.connections).await?;
             report.connections = adopted.known;
             report.problems.extend(adopted.problems);

@@ -10,6 +10,7 @@ mod resolver;
 mod url_rules;
 
 use std::net::IpAddr;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -36,10 +37,10 @@ pub enum Road {
 #[derive(Debug, Clone)]
 pub struct EndpointOf(pub Url);
 
-/// The rules for one purpose: public `https`, plus the exact URLs an operator registered for it.
-#[derive(Debug, Clone, Default)]
+/// The rules for one purpose: public `https`, plus the exact URLs an operator registered for it, which may be replaced at any time.
+#[derive(Debug, Default)]
 pub struct Egress {
-    registered: Vec<Url>,
+    registered: RwLock<Arc<[Url]>>,
     resolver: Resolver,
 }
 
@@ -55,9 +56,24 @@ impl Egress {
     ///
     /// # Errors
     /// The URL is not `http` or `https`, or carries user info, a fragment or port 0.
-    pub fn register(mut self, url: &str) -> Result<Self, EgressRefusal> {
-        self.registered.push(url_rules::registrable(url)?);
+    pub fn register(self, url: &str) -> Result<Self, EgressRefusal> {
+        let url = url_rules::registrable(url)?;
+        let all = self.registered().iter().cloned().chain([url]).collect();
+        self.put(all);
         Ok(self)
+    }
+
+    /// Replaces the URLs of the operator by these. What is not among them any more is refused from the next request on.
+    ///
+    /// # Errors
+    /// The first that cannot be registered, and why; then all stays as it was.
+    pub fn replace<'a>(
+        &self,
+        urls: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), (String, EgressRefusal)> {
+        let read = |url: &'a str| url_rules::registrable(url).map_err(|refusal| (url.to_owned(), refusal));
+        self.put(urls.into_iter().map(read).collect::<Result<_, _>>()?);
+        Ok(())
     }
 
     /// Replaces the way names are resolved.
@@ -84,7 +100,7 @@ impl Egress {
     /// # Errors
     /// The URL is neither registered nor public `https`.
     pub fn check_url(&self, url: &Url) -> Result<Road, EgressRefusal> {
-        if self.registered.contains(url) {
+        if self.registered().contains(url) {
             return Ok(Road::Registered);
         }
         url_rules::check_public(url).map(|()| Road::Public)
@@ -136,6 +152,17 @@ impl Egress {
             }
         }
         Ok(road)
+    }
+
+    fn registered(&self) -> Arc<[Url]> {
+        self.registered
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn put(&self, all: Arc<[Url]>) {
+        *self.registered.write().unwrap_or_else(PoisonError::into_inner) = all;
     }
 
     pub(crate) fn resolver(&self) -> &Resolver {

@@ -8,6 +8,7 @@
     reason = "set-up outside the test functions fails the test just as well"
 )]
 
+mod again;
 mod context;
 mod house;
 mod pins;
