@@ -156,6 +156,18 @@ fn names(report: &Value) -> Vec<&str> {
         .collect()
 }
 
+/// The file of a client: an entry with secrets, one whose place is taken by nobody, and a command.
+fn mixed(house: &House, search: &str, docs: &str) -> String {
+    let servers = json!({
+        "search": { "type": "http", "url": search, "headers": {
+            "Authorization": "Bearer s3cret-of-search", "X-Team": "core", "Accept": "text/html",
+        } },
+        "Docs": { "type": "sse", "url": docs },
+        "run": { "command": "run" },
+    });
+    house.file("mcp.json", &json!({ "mcpServers": servers }).to_string())
+}
+
 // V123 V124
 #[tokio::test(flavor = "multi_thread")]
 async fn through_the_api_addresses_are_taken_with_their_secrets_and_wait_for_a_person() {
@@ -166,80 +178,58 @@ async fn through_the_api_addresses_are_taken_with_their_secrets_and_wait_for_a_p
     let internal = |url: &str| format!("[[internal_urls]]\npurpose = \"mcp\"\nurl = {url:?}\n");
     std::fs::write(&config, internal(upstream.url()) + &internal(elsewhere)).unwrap();
     let house = House::start(&["--no-sample", "--config", config.to_str().unwrap()]);
-    house.json(&[
-        "connections",
-        "add",
-        "--label",
-        "Search",
-        "--url",
-        elsewhere,
-        "--enabled",
-        "false",
-    ]);
-    let file = house.file(
-        "mcp.json",
-        &json!({ "mcpServers": {
-            "search": { "type": "http", "url": upstream.url(), "headers": {
-                "Authorization": "Bearer s3cret-of-search", "X-Team": "core", "Accept": "text/html",
-            } },
-            "Docs": { "type": "sse", "url": elsewhere },
-            "run": { "command": "run" },
-        } })
-        .to_string(),
-    );
+    let add = ["connections", "add", "--label", "Search", "--url", elsewhere];
+    house.json(&[&add[..], &["--enabled", "false"]].concat());
+    let file = mixed(&house, upstream.url(), elsewhere);
     let import = |options: &[&str]| {
         let line = ["connections", "import", &file, "--url", &house.url];
         house.json(&[&line, options].concat())
     };
     let count = || {
-        house.json(&["connections", "list"])["items"]
-            .as_array()
-            .unwrap()
-            .len()
+        let listed = house.json(&["connections", "list"]);
+        listed["items"].as_array().unwrap().len()
     };
 
     let dry = import(&["--dry-run"]);
     assert_eq!(count(), 1, "a dry run adds nothing");
     let first = import(&[]);
+    let want = [("search", "incomplete"), ("Docs", "taken"), ("run", "not_taken")];
     assert_eq!(
-        outcomes(&first),
-        [("search", "incomplete"), ("Docs", "taken"), ("run", "not_taken")],
+        (outcomes(&first), outcomes(&dry)),
+        (want.to_vec(), want.to_vec()),
         "{first}"
     );
-    assert_eq!((outcomes(&dry), names(&dry)), (outcomes(&first), names(&first)));
+    let got = ["search-2", "docs"];
     assert_eq!(
-        names(&first),
-        ["search-2", "docs"],
-        "a name that is taken stays whose it is"
+        (names(&first), names(&dry)),
+        (got.to_vec(), got.to_vec()),
+        "a taken name stays whose it is"
     );
-    assert_eq!(
-        first["entries"][0]["secrets"],
-        json!(["bearer token", "header x-team"])
-    );
+    let search = &first["entries"][0];
+    assert_eq!(search["secrets"], json!(["bearer token", "header x-team"]));
     assert!(
-        first["entries"][0]["to_do"][0]
-            .as_str()
-            .unwrap()
-            .starts_with("headers/Accept"),
-        "{first}"
+        search["to_do"][0].as_str().unwrap().starts_with("headers/Accept"),
+        "{search}"
     );
     assert!(!first.to_string().contains("s3cret"), "{first}");
 
     let again = import(&[]);
+    let want = [
+        ("search", "already_there"),
+        ("Docs", "already_there"),
+        ("run", "not_taken"),
+    ];
     assert_eq!(
-        outcomes(&again),
-        [
-            ("search", "already_there"),
-            ("Docs", "already_there"),
-            ("run", "not_taken")
-        ]
+        (outcomes(&again), names(&again)),
+        (want.to_vec(), got.to_vec()),
+        "it finds itself"
     );
-    assert_eq!(
-        (names(&again), count()),
-        (names(&first), 3),
-        "a second import finds itself"
-    );
+    assert_eq!(count(), 3);
+    review(&house, &upstream);
+}
 
+/// A person looks at what was imported and switches one on: until then nobody is reached, and then with its secrets.
+fn review(house: &House, upstream: &Scripted) {
     for name in ["search-2", "docs"] {
         let shown = house.json(&["connections", "show", name]);
         assert_eq!(
@@ -252,18 +242,8 @@ async fn through_the_api_addresses_are_taken_with_their_secrets_and_wait_for_a_p
         upstream.received().is_empty(),
         "nobody is reached before a person has looked"
     );
-    let switch_on = [
-        "connections",
-        "update",
-        "search-2",
-        "--expected-version",
-        "1",
-        "--enabled",
-        "true",
-        "--trusted",
-        "true",
-    ];
-    house.json(&switch_on);
+    let update = ["connections", "update", "search-2", "--expected-version", "1"];
+    house.json(&[&update[..], &["--enabled", "true", "--trusted", "true"]].concat());
     let tested = house.json(&["connections", "test", "search-2"]);
     assert_eq!(tested["ok"], true, "{tested}");
     let received = upstream.received();

@@ -161,7 +161,10 @@ impl Inner {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
-        let input = child.stdin.take().ok_or_else(|| io::Error::other("it has no input"))?;
+        let input = child
+            .stdin
+            .take()
+            .ok_or_else(|| io::Error::other("it has no input"))?;
         Ok((child, input))
     }
 
@@ -188,7 +191,9 @@ impl Inner {
 
     /// A line is shorter than what a pipe takes whole or not at all.
     fn tell(&self, state: &State, sign: char, group: i32) {
-        let Phase::Running(pipe) = &state.phase else { return };
+        let Phase::Running(pipe) = &state.phase else {
+            return;
+        };
         let line = format!("{sign}{group}\n");
         loop {
             match rustix::io::write(pipe, line.as_bytes()) {
