@@ -9,18 +9,22 @@ use mcp::wire::{Object, RpcError};
 use mcp::{Patience, Responder, Standing};
 use serde_json::value::RawValue;
 
+use crate::pool::Turn;
+
 /// The caller's ear, as the protocol wants it.
 pub(super) struct Bridge {
     caller: Arc<dyn CallEvents>,
     patience: Arc<Patience>,
+    turn: Arc<Turn>,
     open: Open,
 }
 
 impl Bridge {
-    pub(super) fn new(caller: Arc<dyn CallEvents>, patience: Arc<Patience>) -> Self {
+    pub(super) fn new(caller: Arc<dyn CallEvents>, patience: Arc<Patience>, turn: Arc<Turn>) -> Self {
         Self {
             caller,
             patience,
+            turn,
             open: Open::default(),
         }
     }
@@ -45,6 +49,7 @@ impl mcp::Events for Bridge {
             params,
             responder,
         } = request;
+        self.turn.give_back();
         let entry = self.open.enter(responder.id(), self.patience.stand());
         let answer = answering(responder);
         let answer = Box::new(move |outcome| {

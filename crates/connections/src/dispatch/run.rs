@@ -10,14 +10,13 @@ use mcp::wire::Object;
 use mcp::{Patience, Request, RequestError, Silent, TransportKind};
 use serde_json::value::RawValue;
 use store::PinName;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 
 use super::bridge::Bridge;
 use super::{Dispatch, Dispatched, outcome, request};
 use crate::connections::Inner;
 use crate::definition::Tool;
-use crate::pool::{Lease, Line, Settings, lock};
+use crate::pool::{Lease, Line, Settings, Turn, lock};
 use crate::{Cleared, ConnectionError, Connections};
 
 impl Connections {
@@ -66,7 +65,7 @@ pub(super) struct Way {
     pub(super) settings: Arc<Settings>,
     pub(super) deadline: Instant,
     /// One of the calls the connection may have in flight.
-    call: Arc<OwnedSemaphorePermit>,
+    turn: Arc<Turn>,
 }
 
 /// Why there is no answer.
@@ -101,7 +100,7 @@ impl Inner {
             line,
             settings,
             deadline,
-            call: Arc::new(turn),
+            turn: Arc::new(Turn::new(turn)),
         })
     }
 
@@ -142,7 +141,7 @@ impl Way {
                 &self.line,
                 &self.settings,
                 who,
-                (self.call.clone(), self.deadline),
+                (self.turn.clone(), self.deadline),
             )
             .await
     }
@@ -156,7 +155,7 @@ impl Way {
         events: Arc<dyn CallEvents>,
     ) -> Result<Box<RawValue>, Failed> {
         let patience = wire.patience.get_or_insert_with(|| self.patience());
-        let events: Arc<dyn mcp::Events> = Arc::new(Bridge::new(events, patience.clone()));
+        let events: Arc<dyn mcp::Events> = Arc::new(Bridge::new(events, patience.clone(), self.turn.clone()));
         let mut again = true;
         loop {
             let lease = self.lease(to).await.map_err(Failed::Unreachable)?;

@@ -68,7 +68,9 @@ fn argument(text: &str, flag: Option<&str>) -> Vec<Range<usize>> {
             .into_iter()
             .map(|span| shift(span, name.len() + 1))
             .collect(),
-        Some((name, value)) if names::is_plain(name) && tells_secret(name, value) => whole(value, name.len() + 1),
+        Some((name, value)) if names::is_plain(name) && tells_secret(name, value) => {
+            whole(value, name.len() + 1)
+        }
         _ => Vec::new(),
     }
 }

@@ -1,12 +1,12 @@
 //! The use of a session for one call.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use domain::{ClientContext, Sharing};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 
-use super::{Line, Live, Settings};
+use super::{Line, Live, Settings, lock};
 use crate::connections::Inner;
 use crate::{ConnectionError, SessionKey};
 
@@ -16,7 +16,22 @@ pub(crate) struct Lease {
     inner: Arc<Inner>,
     /// Whether the session is this call's alone and ends with it.
     once: bool,
-    _call: Arc<OwnedSemaphorePermit>,
+    _turn: Arc<Turn>,
+}
+
+/// One of the calls a connection may have in flight.
+pub(crate) struct Turn(Mutex<Option<OwnedSemaphorePermit>>);
+
+impl Turn {
+    pub(crate) fn new(permit: OwnedSemaphorePermit) -> Self {
+        Self(Mutex::new(Some(permit)))
+    }
+
+    /// Lets another call go ahead: this one waits for its client, which is no work for the server and may take minutes.
+    pub(crate) fn give_back(&self) {
+        let permit = lock(&self.0).take();
+        drop(permit);
+    }
 }
 
 impl Inner {
@@ -26,7 +41,7 @@ impl Inner {
         line: &Arc<Line>,
         settings: &Arc<Settings>,
         (key, client): (&SessionKey, &ClientContext),
-        (call, deadline): (Arc<OwnedSemaphorePermit>, Instant),
+        (turn, deadline): (Arc<Turn>, Instant),
     ) -> Result<Lease, ConnectionError> {
         let (live, once) = match settings.connection.sharing {
             Sharing::Shared => (self.shared(line, settings, deadline).await?, false),
@@ -42,7 +57,7 @@ impl Inner {
             live,
             inner: self.clone(),
             once,
-            _call: call,
+            _turn: turn,
         })
     }
 

@@ -12,7 +12,7 @@ mod slot;
 mod subscribe;
 mod sweep;
 
-pub(crate) use self::lease::Lease;
+pub(crate) use self::lease::{Lease, Turn};
 pub(crate) use self::line::Line;
 pub(crate) use self::line::lock;
 pub use self::line::{LiveFacts, ServerLine, ServerLineSource};

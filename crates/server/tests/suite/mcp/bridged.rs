@@ -245,3 +245,34 @@ async fn a_calls_clock_goes_on_once_its_client_has_answered() {
     // It may have changed something, and was sent.
     assert_eq!(done["result"]["structuredContent"]["code"], "unknown", "{done}");
 }
+
+#[tokio::test]
+async fn calls_that_wait_for_their_clients_are_in_nobodys_way() {
+    let upstream = Scripted::start(|request| {
+        if request.rpc_method().as_deref() != Some("tools/call") {
+            return Reply::legacy(request);
+        }
+        let id = request.json()["params"]["arguments"]["ask"].clone();
+        if id.is_null() {
+            return Reply::result(request, json!({ "content": [] }));
+        }
+        let form = json!({ "message": "Who?", "requestedSchema": { "type": "object", "properties": {} } });
+        let ask = json!({ "jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": form });
+        Reply::events([&ask]).then(Step::Hang)
+    })
+    .await
+    .unwrap();
+    let (house, url) = limited(&upstream).await;
+    // As many as may be in flight at a connection, and as many as one key may have waiting.
+    for (key, first) in [(&house.agent_key, 0), (&house.admin, 32)] {
+        let modern = Modern::with(&url, key, json!({ "elicitation": {} }));
+        for n in first..first + 32 {
+            let asked = modern.tool("echo", json!({ "ask": n })).await.json();
+            assert_eq!(asked["result"]["resultType"], "input_required", "{n}: {asked}");
+        }
+    }
+    let modern = Modern::new(&url, &house.agent_key);
+    let done = modern.tool("echo", json!({})).await.json();
+    assert_eq!(done["result"]["resultType"], "complete", "{done}");
+    assert_ne!(done["result"]["isError"], true, "{done}");
+}
