@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::wire::{Members, push_text};
@@ -43,8 +42,9 @@ pub(super) fn result(raw: &RawValue) -> Option<Box<RawValue>> {
         return Some(members.filtered(|name| name != "structuredContent"));
     }
     let others = members.filtered(|name| !matches!(name, "structuredContent" | "content"));
-    let mut out = String::from(r#"{"content":"#);
-    out.push_str(&json!([{ "type": "text", "text": said.get() }]).to_string());
+    let mut out = String::from(r#"{"content":[{"type":"text","text":"#);
+    push_text(&mut out, said.get());
+    out.push_str("}]");
     for (name, value) in Members::read(&others)?.iter() {
         out.push(',');
         push_text(&mut out, name);
@@ -110,11 +110,11 @@ mod tests {
             ),
             (
                 r#"{"content":[],"structuredContent":["a"],"isError":false}"#,
-                Some(r#"{"content":[{"text":"[\"a\"]","type":"text"}],"isError":false}"#),
+                Some(r#"{"content":[{"type":"text","text":"[\"a\"]"}],"isError":false}"#),
             ),
             (
                 r#"{"structuredContent":5}"#,
-                Some(r#"{"content":[{"text":"5","type":"text"}]}"#),
+                Some(r#"{"content":[{"type":"text","text":"5"}]}"#),
             ),
             (
                 r#"{"content":[],"structuredContent":null}"#,
