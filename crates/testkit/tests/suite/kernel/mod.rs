@@ -16,6 +16,7 @@ mod operators;
 mod pins;
 mod postgres;
 mod stdio;
+mod stopping;
 mod taking_away;
 mod upstream;
 mod waves;
