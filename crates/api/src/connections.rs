@@ -275,6 +275,44 @@ pub struct CatalogueChanges {
     pub unusable: u32,
 }
 
+/// What is going on at a connection right now, in the process that answers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConnectionStatus {
+    /// Open sessions with the server.
+    pub sessions: u32,
+    /// Of these, child processes.
+    pub processes: u32,
+    /// Calls under way.
+    pub in_flight: u32,
+    /// How often a session that had ended was opened again since Switchboard started.
+    pub restarts: u32,
+    /// Messages the server sent outside of any call that had nobody to go to.
+    pub unheard: u64,
+    /// What it wrote lately outside the protocol, oldest first, at most 200 lines. Its own words: not to be trusted.
+    pub lines: Vec<ServerLine>,
+}
+
+/// A line a server wrote outside the protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerLine {
+    /// Where it came from.
+    pub source: ServerLineSource,
+    /// The text, at most 4 KiB, without the connection's secrets.
+    pub text: String,
+}
+
+/// Where a line of a server came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerLineSource {
+    /// Standard error.
+    Stderr,
+    /// Standard output, where it was no protocol message.
+    Stdout,
+    /// A note of Switchboard's on something the protocol does not allow.
+    Note,
+}
+
 /// What of a catalogue to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -6,6 +6,7 @@ mod check;
 mod definitions;
 mod settings;
 mod shown;
+mod status;
 mod update;
 
 use domain::{Effect, Risk, Surface};
@@ -49,7 +50,7 @@ const CHANGE: Declaration = Declaration {
 };
 
 pub(crate) fn capabilities() -> Vec<Capability> {
-    let mut all = vec![add::capability(), update::capability()];
+    let mut all = vec![add::capability(), update::capability(), status::capability()];
     all.extend(shown::capabilities());
     all.extend(check::capabilities());
     all.extend(catalogue::capabilities());

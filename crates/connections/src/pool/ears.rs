@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::Line;
 use super::line::lock;
 use super::rest::FAILED;
+use super::settings::Hidden;
 use crate::SessionKey;
 use crate::connections::Inner;
 use crate::dispatch::answering;
@@ -24,6 +25,8 @@ pub(super) struct Ears {
     pub(super) owner: Option<SessionKey>,
     pub(super) inner: Weak<Inner>,
     pub(super) line: Weak<Line>,
+    /// What its lines must not show.
+    pub(super) hidden: Hidden,
     pub(super) opened: Instant,
     pub(super) process: bool,
     /// Whether we ended the session ourselves.
@@ -82,7 +85,7 @@ impl mcp::Listener for Ears {
 
     fn line(&self, line: &LogLine) {
         if let Some(of) = self.line.upgrade() {
-            of.wrote(line);
+            of.wrote(line, &self.hidden);
         }
     }
 

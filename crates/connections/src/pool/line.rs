@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::rest::Rest;
+use super::settings::Hidden;
 use super::slot::Slot;
 use super::{Live, Settings};
 use crate::connections::Inner;
@@ -198,20 +199,19 @@ impl Line {
         self.unheard.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn wrote(&self, line: &LogLine) {
+    pub(super) fn wrote(&self, line: &LogLine, hidden: &Hidden) {
         let source = match line.source {
             LineSource::Stderr => ServerLineSource::Stderr,
             LineSource::Stdout => ServerLineSource::Stdout,
             LineSource::Protocol => ServerLineSource::Note,
         };
+        // On one line, whatever terminal shows it.
+        let text = hidden.take_from(&line.text).replace(char::is_control, " ");
         let mut log = lock(&self.log);
         if log.len() == LINES {
             log.pop_front();
         }
-        log.push_back(ServerLine {
-            source,
-            text: line.text.clone(),
-        });
+        log.push_back(ServerLine { source, text });
     }
 
     /// What is going on.

@@ -69,6 +69,7 @@ impl Inner {
             owner: owner.flatten(),
             inner: Arc::downgrade(self),
             line: Arc::downgrade(line),
+            hidden: settings.secrets.clone(),
             opened: Instant::now(),
             process: settings.is_process(),
             expected_end: expected_end.clone(),

@@ -28,7 +28,7 @@ pub(crate) struct Settings {
     pub(crate) transport: mcp::Transport,
     /// Which secrets these were made with.
     pub(super) sealed: Sealed,
-    secrets: Vec<Secret>,
+    pub(super) secrets: Hidden,
 }
 
 impl Settings {
@@ -77,7 +77,7 @@ impl Settings {
             generation,
             transport,
             sealed,
-            secrets,
+            secrets: Hidden(secrets.into()),
         })
     }
 
@@ -95,13 +95,24 @@ impl Settings {
 
     /// A text of the server's without our secrets, on one line and cut short.
     pub(crate) fn scrub(&self, text: &str) -> String {
+        shorten(&self.secrets.take_from(text))
+    }
+}
+
+/// Secrets that texts of a server must not show. Cheap to clone.
+#[derive(Clone, Default)]
+pub(super) struct Hidden(Arc<[Secret]>);
+
+impl Hidden {
+    /// The text without them.
+    pub(super) fn take_from(&self, text: &str) -> String {
         let mut out = text.to_owned();
-        for secret in &self.secrets {
+        for secret in &*self.0 {
             if secret.expose().len() >= SCRUBBED {
                 out = out.replace(secret.expose(), "[secret]");
             }
         }
-        shorten(&out)
+        out
     }
 }
 

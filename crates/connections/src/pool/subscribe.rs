@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::ears::Ears;
 use super::line::lock;
+use super::settings::Hidden;
 use super::{Line, Live};
 use crate::SessionKey;
 use crate::connections::Inner;
@@ -46,6 +47,8 @@ impl Inner {
                     owner: None,
                     inner: Arc::downgrade(self),
                     line: Arc::downgrade(line),
+                    // Lines are heard by the session's own listener.
+                    hidden: Hidden::default(),
                     opened: Instant::now(),
                     process: false,
                     expected_end: Arc::new(AtomicBool::new(true)),

@@ -36,6 +36,7 @@ connections.list      yyy nnn
 connections.refresh   yyy nnn
 connections.remove    yyy nnn
 connections.show      yyy nnn
+connections.status    yyy nnn
 connections.test      yyy nnn
 connections.update    yyy nnn
 current_time          yyy yyy
@@ -85,6 +86,7 @@ fn input(id: &str, named: &Named) -> Value {
         | "connections.refresh"
         | "connections.remove"
         | "connections.show"
+        | "connections.status"
         | "connections.test" => json!({ "connection": connection }),
         "connections.update" => json!({ "connection": connection, "expected_version": 1, "enabled": false }),
         "grants.set" => {

@@ -24,13 +24,18 @@ async fn a_configured_command_is_governed_like_any_server(bench: Bench) {
         program.to_str().unwrap(),
         "--count-calls",
         counted.to_str().unwrap(),
+        "--noise",
+        "starting with key s3cret-of-the-child\tand a \u{1b}[31mcolour",
     ];
     let argv = argv
         .map(|argument| SecretSource::Known(Secret::new(argument)))
         .to_vec();
     let spec = StdioSpec {
         argv,
-        env: Vec::new(),
+        env: vec![(
+            "KEY".to_owned(),
+            SecretSource::Known(Secret::new("s3cret-of-the-child")),
+        )],
         inherited: Vec::new(),
         cwd: None,
     };
@@ -68,6 +73,15 @@ async fn a_configured_command_is_governed_like_any_server(bench: Bench) {
     let reply = house.call("child__crash", json!({})).await;
     assert_eq!((reply.outcome.status, code(&reply)), (Status::Unknown, "unknown"));
     assert_eq!(counts(), "echo\ncrash\n");
+    // What it writes beside the protocol is shown, without its secrets.
+    let status = house
+        .admin("connections.status", json!({ "connection": "child" }))
+        .await;
+    assert_eq!(
+        status["lines"][0]["text"],
+        "starting with key [secret] and a  [31mcolour"
+    );
+    assert_eq!(status["lines"][0]["source"], "stdout");
     // X020
     assert_eq!(
         house.call("child__echo", json!({})).await.outcome.status,
