@@ -88,7 +88,7 @@ fn the_first_governed_calls() {
             .collect::<Vec<_>>()
     };
     assert_eq!(of("sample__search_notes"), ["succeeded"]);
-    assert_eq!(of("sample__delete_note"), ["waiting", "succeeded", "waiting"]);
+    assert_eq!(of("sample__delete_note"), ["waiting", "succeeded", "approved"]);
 
     let record = house.run(&["audit", "verify"]);
     assert_eq!(record.code, 0, "{record:?}");
