@@ -80,6 +80,14 @@ fn open(process: u32) -> HashSet<String> {
         .collect()
 }
 
+/// Whether a process handles HUP, INT, QUIT and TERM itself; before, they end it.
+fn keeps_off(process: u32) -> bool {
+    const ALL: u64 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14;
+    let status = read(process, "status");
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & ALL == ALL)
+}
+
 fn signal(process: u32, signal: Signal) {
     kill_process(Pid::from_raw(process.try_into().unwrap()).unwrap(), signal).unwrap();
 }
@@ -102,6 +110,7 @@ fn a_killed_server_leaves_no_process_behind() {
         "its input is all it has of the server's: {shared:?}"
     );
     assert_eq!(read(reaper, "environ"), "");
+    until("it keeps signals off", || keeps_off(reaper).then_some(()));
     for ignored in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
         signal(reaper, ignored);
     }
