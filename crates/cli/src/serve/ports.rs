@@ -42,7 +42,11 @@ impl Reload for Configuration {
                 }
                 Err(problems) => report.problems.extend(problems.iter().map(ToString::to_string)),
             }
-            let urls: Vec<String> = config.internal_urls.iter().map(|entry| entry.url.clone()).collect();
+            let urls: Vec<String> = config
+                .internal_urls
+                .iter()
+                .map(|entry| entry.url.clone())
+                .collect();
             if let Err((url, refusal)) = parts.connections.reload_urls(&urls).await {
                 report.problems.push(format!("internal_urls: {url}: {refusal}"));
             }

@@ -13,7 +13,8 @@ async fn listing() -> Scripted {
     Scripted::start(|request| match request.rpc_method().as_deref() {
         Some("tools/list") => {
             let items = json!({ "type": "array", "items": { "type": "string" } });
-            let tool = json!({ "name": "colours", "inputSchema": { "type": "object" }, "outputSchema": items });
+            let tool =
+                json!({ "name": "colours", "inputSchema": { "type": "object" }, "outputSchema": items });
             Reply::result(request, json!({ "tools": [tool] }))
         }
         Some("tools/call") => {
