@@ -88,7 +88,8 @@ impl Gateway {
             permit,
         };
         match declaration.effect {
-            Effect::ReadOnly => self.operate_checked(cleared).await,
+            // On the heap: it carries whole calls of tools, and whoever asks would carry them along.
+            Effect::ReadOnly => Box::pin(self.operate_checked(cleared)).await,
             Effect::Mutating => {
                 let gateway = self.clone();
                 let act = async move { gateway.operate_checked(cleared).await };
