@@ -122,6 +122,11 @@ impl SsePost {
             if !error.sent() {
                 call.ticket = Ticket::Nothing;
             }
+            // The address holds the session: where it leads nowhere any more, the session is gone, whatever its stream does.
+            if version.is_some() && matches!(error.http_status(), Some(404 | 410)) {
+                call.expire();
+                return Err(RequestError::SessionExpired);
+            }
             return Err(error);
         }
         match timeout_at(deadline, waiting).await {

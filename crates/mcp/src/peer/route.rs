@@ -60,7 +60,7 @@ impl Session {
         own: Own<'_>,
         bytes: &[u8],
     ) -> Result<Option<Answer>, String> {
-        let mut found = None;
+        let (mut found, mut skipped) = (None, None);
         let whole = wire::each(bytes, |message| match message {
             // On a stream of its own, an error without an id can only mean this call.
             Ok(Incoming::Response { id, outcome })
@@ -88,9 +88,17 @@ impl Session {
             Ok(Incoming::Response { id: None, outcome }) => self.unaddressed(outcome.map(drop)),
             Ok(Incoming::Notification { method, params }) => self.notified(&method, params, Some(own)),
             Ok(Incoming::Request { id, method, params }) => self.asked(id, method, params, Some(own)),
-            Err(error) => self.remark(&format!("a message was skipped: {error}")),
+            Err(error) => {
+                self.remark(&format!("a message was skipped: {error}"));
+                skipped = Some(error.to_string());
+            }
         });
-        whole.map(|()| found).map_err(|error| error.to_string())
+        whole.map_err(|error| error.to_string())?;
+        match (found, skipped) {
+            // What cannot be read may have been the answer.
+            (None, Some(skipped)) => Err(skipped),
+            (found, _) => Ok(found),
+        }
     }
 
     fn unaddressed(&self, outcome: Result<(), RpcError>) {

@@ -335,6 +335,11 @@ impl Call<'_> {
         self.session.agreed_version()
     }
 
+    /// The server has forgotten the session.
+    pub(crate) fn expire(&self) {
+        self.session.expire();
+    }
+
     /// Withdraws what has not left yet; whether the request may have reached the server.
     pub(crate) fn take_back(&mut self) -> bool {
         match std::mem::replace(&mut self.ticket, Ticket::Nothing) {

@@ -137,6 +137,7 @@ impl Streamable {
         let deadline = exchange.deadline();
         let mut stream = first;
         let mut cursor = Cursor::default();
+        let mut unreadable = None;
         loop {
             let broken = match stream.next(deadline).await {
                 Ok(Some(event)) => {
@@ -145,7 +146,10 @@ impl Streamable {
                         match exchange.take(&event.data, status) {
                             Ok(Some(answer)) => return answer,
                             Ok(None) => {}
-                            Err(error) => exchange.session.remark(&error.to_string()),
+                            Err(error) => {
+                                exchange.session.remark(&error.to_string());
+                                unreadable = Some(error);
+                            }
                         }
                     }
                     continue;
@@ -157,7 +161,15 @@ impl Streamable {
                 },
             };
             cursor.note(&stream);
-            stream = self.resume(exchange, &mut cursor, broken).await?;
+            stream = match (
+                self.resume(exchange, &mut cursor, broken).await,
+                unreadable.take(),
+            ) {
+                (Ok(stream), _) => stream,
+                // The stream ended as it should, after what must have been the answer.
+                (Err(RequestError::Closed { .. }), Some(error)) => return Err(error),
+                (Err(error), _) => return Err(error),
+            };
         }
     }
 

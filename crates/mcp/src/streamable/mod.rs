@@ -123,17 +123,37 @@ impl Streamable {
         Ok(())
     }
 
-    /// A 404 to a request that named a session means that the session is gone (2025-11-25, "Session Management").
+    /// A 404 to a request that named a session means that the session is gone (2025-11-25, "Session Management"); some servers say 410.
     async fn refused(&self, response: crate::http::HttpResponse, deadline: Instant) -> RequestError {
-        if response.status.as_u16() == 404 && self.session_id.get().is_some() {
+        let named = self.session_id.get().is_some();
+        if named && matches!(response.status.as_u16(), 404 | 410) {
             return RequestError::SessionExpired;
         }
-        endpoint::refusal(response, deadline).await
+        match endpoint::refusal(response, deadline).await {
+            error if named && forgot_session(&error) => RequestError::SessionExpired,
+            error => error,
+        }
     }
 
     fn standing_open(&self) -> bool {
         self.standing.load(Ordering::Relaxed)
     }
+}
+
+/// Published servers that were started anew say with 400 that they do not know a session.
+fn forgot_session(error: &RequestError) -> bool {
+    let RequestError::Rpc {
+        code: -32_000,
+        message,
+        http_status: Some(400),
+        ..
+    } = error
+    else {
+        return false;
+    };
+    let message = message.to_ascii_lowercase();
+    message.starts_with("bad request")
+        && (message.contains("session id") || message.contains("not initialized"))
 }
 
 /// Keeps the standing stream's state honest however its task ends.
