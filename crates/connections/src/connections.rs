@@ -372,6 +372,20 @@ impl Inner {
         );
     }
 
+    /// The process all calls share ended: that shows, and it is started again before a call asks for it.
+    pub(crate) fn died(self: &Arc<Self>, line: &Arc<Line>, reason: &str) {
+        let known = *lock(&line.known);
+        let detail = shorten(&format!("the command ended and is started again: {reason}"));
+        let (inner, of) = (self.clone(), line.clone());
+        let task = async move {
+            if let Some((state @ (ConnectionState::Ready | ConnectionState::Error), _)) = known {
+                inner.note(&of, state, Health::ProcessFailed, Some(detail)).await;
+            }
+            Connections { inner }.schedule(of.tenant, of.id);
+        };
+        self.tasks.spawn_on(task, &self.runtime);
+    }
+
     /// A command ended too often: the connection counts as failed, and is prepared again after a while.
     pub(crate) fn failed(self: &Arc<Self>, line: &Arc<Line>, times: u32, reason: &str) {
         let detail = shorten(&format!(

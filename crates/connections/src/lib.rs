@@ -7,6 +7,7 @@ mod cleared;
 mod commands;
 mod connections;
 pub mod definition;
+mod depth;
 mod dispatch;
 mod error;
 mod event;

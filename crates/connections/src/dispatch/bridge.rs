@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::{CallEvents, PeerError, PeerResponder};
-use mcp::wire::{Object, RpcError};
+use mcp::wire::{Object, RpcError, codes};
 use mcp::{Patience, Responder, Standing};
 use serde_json::value::RawValue;
 
+use crate::depth::too_deep;
 use crate::pool::Turn;
 
 /// The caller's ear, as the protocol wants it.
@@ -40,7 +41,9 @@ impl mcp::Events for Bridge {
             // The server does not wait for it any more.
             self.open.close(id.get());
         }
-        self.caller.notification(method, params);
+        if params.is_none_or(|params| !too_deep(params.get())) {
+            self.caller.notification(method, params);
+        }
     }
 
     fn request(&self, request: mcp::ServerRequest) {
@@ -49,6 +52,10 @@ impl mcp::Events for Bridge {
             params,
             responder,
         } = request;
+        if params.as_deref().is_some_and(|params| too_deep(params.get())) {
+            let error = RpcError::new(codes::INVALID_PARAMS, "the params are nested too deeply");
+            return responder.answer(Err(error));
+        }
         self.turn.give_back();
         let entry = self.open.enter(responder.id(), self.patience.stand());
         let answer = answering(responder);

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use super::{DispatchBody, Dispatched};
 use crate::ConnectionError;
+use crate::depth::too_deep;
 
 #[derive(Deserialize)]
 struct Peek<'a> {
@@ -29,6 +30,10 @@ pub(super) fn answered(result: Box<RawValue>) -> Dispatched {
             return failed(Outcome::failed(OutcomeCode::UpstreamInvalid), true, detail);
         }
     };
+    if too_deep(result.get()) {
+        let detail = "the server's result is nested too deeply".to_owned();
+        return failed(Outcome::failed(OutcomeCode::UpstreamInvalid), true, detail);
+    }
     if peek.result_type.as_deref() == Some("input_required") {
         return with_body(Outcome::SUCCEEDED, DispatchBody::InputRequired(result));
     }
@@ -46,7 +51,12 @@ pub(super) fn request_failed(error: RequestError, effect: Effect) -> Dispatched 
     let retry_after = retry_after(&error);
     let lost = sent && error.may_have_run() && effect == Effect::Mutating;
     let code = code_of(&error, http_status);
-    let unanswered = matches!(error, RequestError::Timeout { .. } | RequestError::Closed { .. });
+    let unanswered = match &error {
+        RequestError::Timeout { .. } | RequestError::Closed { .. } => true,
+        // Said by somebody in between, who lost the server's own answer.
+        RequestError::Http { status, .. } => matches!(*status, 502 | 504),
+        _ => false,
+    };
     let outcome = if unanswered && lost {
         Outcome::new(Status::Unknown, OutcomeCode::Unknown)
     } else {
@@ -56,7 +66,11 @@ pub(super) fn request_failed(error: RequestError, effect: Effect) -> Dispatched 
     let body = match error {
         RequestError::Rpc {
             code, message, data, ..
-        } => DispatchBody::Rpc { code, message, data },
+        } => DispatchBody::Rpc {
+            code,
+            message,
+            data: data.filter(|data| !too_deep(data.get())),
+        },
         _ => DispatchBody::None,
     };
     Dispatched {

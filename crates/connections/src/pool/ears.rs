@@ -29,6 +29,8 @@ pub(super) struct Ears {
     pub(super) hidden: Hidden,
     pub(super) opened: Instant,
     pub(super) process: bool,
+    /// Whether all calls share it, so that it is to be there before the next one comes.
+    pub(super) kept: bool,
     /// Whether we ended the session ourselves.
     pub(super) expected_end: Arc<AtomicBool>,
 }
@@ -96,10 +98,13 @@ impl mcp::Listener for Ears {
         if self.expected_end.load(Ordering::Acquire) || line.stop.is_cancelled() || !self.process {
             return;
         }
+        line.deaths.fetch_add(1, Ordering::AcqRel);
         let quick = lock(&line.rest).ended(self.opened.elapsed(), &inner.limits);
         tracing::info!(connection = %line.id, quick, reason, "the process of a connection ended");
         if quick >= FAILED {
             inner.failed(&line, quick, reason);
+        } else if self.kept {
+            inner.died(&line, reason);
         }
     }
 }

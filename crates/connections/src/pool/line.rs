@@ -37,6 +37,8 @@ pub(crate) struct Line {
     pub(super) own: DashMap<SessionKey, Arc<Slot>>,
     pub(super) rest: Mutex<Rest>,
     restarts: AtomicU32,
+    /// How often a process ended by itself.
+    pub(crate) deaths: AtomicU32,
     unheard: AtomicU64,
     log: Mutex<VecDeque<ServerLine>>,
     /// What was stored last about state and health.
@@ -103,6 +105,7 @@ impl Line {
             own: DashMap::new(),
             rest: Mutex::default(),
             restarts: AtomicU32::new(0),
+            deaths: AtomicU32::new(0),
             unheard: AtomicU64::new(0),
             log: Mutex::default(),
             known: Mutex::new(None),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use domain::ClientContext;
+use domain::{ClientContext, Sharing};
 use futures::FutureExt;
 use mcp::{ClientProfile, ConnectError, Target, Upstream};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
@@ -72,6 +72,7 @@ impl Inner {
             hidden: settings.secrets.clone(),
             opened: Instant::now(),
             process: settings.is_process(),
+            kept: client.is_none() && settings.connection.sharing == Sharing::Shared,
             expected_end: expected_end.clone(),
         };
         let own = client.is_some();

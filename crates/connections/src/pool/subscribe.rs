@@ -51,6 +51,7 @@ impl Inner {
                     hidden: Hidden::default(),
                     opened: Instant::now(),
                     process: false,
+                    kept: false,
                     expected_end: Arc::new(AtomicBool::new(true)),
                 };
                 let listening = live.upstream.listen(&filter, Arc::new(ears)).await?;

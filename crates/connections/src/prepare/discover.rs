@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use super::bound::{self, Room};
 use super::reconcile::Seen;
 use crate::definition::Tool;
+use crate::depth::too_deep;
 use crate::pool::shorten;
 use crate::schema::Schemas;
 use crate::{ConnectionError, Limits};
@@ -107,7 +108,12 @@ fn read_tools(listing: Listing, connection: &Connection, room: &mut Room) -> Dis
     let mut oddities = Vec::new();
     let mut all = Vec::with_capacity(listing.items.len());
     for raw in listing.items {
+        let deep = too_deep(raw.get());
         match Tool::read(Arc::from(raw)) {
+            Ok(tool) if deep => problems.push(shorten(&format!(
+                "tool {:?} is nested too deeply; it is left out",
+                tool.name
+            ))),
             Ok(tool) => {
                 oddities.extend(
                     tool.oddities
@@ -147,7 +153,16 @@ fn read_items(
     problems: &mut Vec<String>,
 ) -> Vec<Arc<RawValue>> {
     problems.extend(listed_problems(&listing, kind));
-    let all: Vec<Arc<RawValue>> = listing.items.into_iter().map(Arc::from).collect();
+    let before = listing.items.len();
+    let shallow = listing.items.into_iter().filter(|raw| !too_deep(raw.get()));
+    let all: Vec<Arc<RawValue>> = shallow.map(Arc::from).collect();
+    if all.len() < before {
+        problems.push(format!(
+            "{}: {} items are nested too deeply and are left out",
+            kind.method(),
+            before - all.len()
+        ));
+    }
     let (kept, left_out) = bound::items(all, |raw| raw.get().len(), room);
     if left_out > 0 {
         problems.push(format!(

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use domain::{ConnectionId, ConnectionState, Health, Sharing, Tenant};
+use mcp::RequestError;
 use serde_json::value::RawValue;
 use store::{Catalogue, Change};
 use tokio::time::Instant;
@@ -50,8 +51,14 @@ impl Inner {
         settings: &Arc<Settings>,
         started: Instant,
     ) -> Result<Preparation, ConnectionError> {
-        let (live, kept) = self.session(line, settings).await?;
-        let found = discover::everything(&live.upstream, &settings.connection, &self.limits).await;
+        let (mut live, mut kept) = self.session(line, settings).await?;
+        let mut found = discover::everything(&live.upstream, &settings.connection, &self.limits).await;
+        if kept && found.as_ref().is_err_and(gone) {
+            // It ended unnoticed while nobody used it.
+            self.discard(line, &live);
+            (live, kept) = self.session(line, settings).await?;
+            found = discover::everything(&live.upstream, &settings.connection, &self.limits).await;
+        }
         let preparation = match found {
             Ok(found) => self.keep(line, &live, found, started).await,
             Err(error) => Err(error),
@@ -166,6 +173,17 @@ impl Inner {
             line.scheduled.store(false, Ordering::Release);
         }
         error
+    }
+}
+
+/// Whether nothing was listed because the session was over before it was asked.
+fn gone(error: &ConnectionError) -> bool {
+    match error {
+        ConnectionError::Discovery(error) => matches!(
+            **error,
+            RequestError::SessionExpired | RequestError::Closed { sent: false, .. }
+        ),
+        _ => false,
     }
 }
 

@@ -25,10 +25,10 @@ impl Connections {
         let task = async move {
             let persist = async {
                 loop {
-                    let generation = inner.persist(&line).await;
+                    let prepared = inner.persist(&line).await;
                     line.scheduled.store(false, Ordering::Release);
-                    // Settings that changed meanwhile were scheduled too, and that must not be lost.
-                    if line.generation() == generation || line.scheduled.swap(true, Ordering::AcqRel) {
+                    // Settings that changed or a process that ended meanwhile were scheduled too, and that must not be lost.
+                    if standing(&line) == prepared || line.scheduled.swap(true, Ordering::AcqRel) {
                         return;
                     }
                 }
@@ -40,16 +40,25 @@ impl Connections {
     }
 }
 
+/// The generation of settings, and how often a process ended.
+fn standing(line: &Line) -> (u64, u32) {
+    (line.generation(), line.deaths.load(Ordering::Acquire))
+}
+
 impl Inner {
-    /// Prepares until it succeeds or is of no use; says with which generation of settings.
-    async fn persist(self: &Arc<Self>, line: &Arc<Line>) -> u64 {
+    /// Prepares until it succeeds or is of no use; says how things stood when that began.
+    async fn persist(self: &Arc<Self>, line: &Arc<Line>) -> (u64, u32) {
         let mut failures = 0;
         loop {
-            let generation = line.generation();
-            let outcome = self.preparing(line).await;
-            let error = match outcome {
-                Ok(_) => return generation,
-                Err(error) if !error.passes() => return generation,
+            let began = standing(line);
+            let preparing = match began {
+                (_, 0) => self.preparing(line),
+                // What is under way may have listed before the process ended.
+                _ => self.preparing_anew(line),
+            };
+            let error = match preparing.await {
+                Ok(_) => return began,
+                Err(error) if !error.passes() => return began,
                 Err(error) => error,
             };
             failures += 1;
