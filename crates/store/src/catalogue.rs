@@ -6,6 +6,7 @@ use domain::{ConnectionId, Tenant, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::core::Policy;
 use crate::sql::{self, Query, corrupt, count, get, time, values};
 use crate::{Store, StoreError, connections};
 
@@ -105,7 +106,13 @@ impl Store {
             ],
         )
         .await?;
-        writing.commit().await?;
+        // From the first one on the connection counts as ready, however it is reached later.
+        let policy = if version == 1 {
+            Policy::Moves
+        } else {
+            Policy::Stays
+        };
+        writing.finish_with(tenant, &[], policy).await?;
         Ok(version)
     }
 

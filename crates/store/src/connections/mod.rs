@@ -11,7 +11,7 @@ use domain::{
 use sea_orm::{ConnectionTrait, Value};
 
 use crate::core::{Policy, Writing};
-use crate::sql::{self, Query, get, values, word};
+use crate::sql::{self, Query, count, get, values, word};
 use crate::{Change, Store, StoreError, agents, paging};
 
 /// What a check or a discovery found out about a connection.
@@ -202,7 +202,8 @@ impl Store {
             .await
     }
 
-    /// Notes what a check found out. Raises the epoch, and leaves a fact, only when the state changes.
+    /// Notes what a check found out. Leaves a fact only when the state changes, and raises the epoch only where that decides whether
+    /// the connection counts as ready: a server that comes and goes holds up nobody's calls.
     ///
     /// # Errors
     /// `NotFound`, or when the database fails.
@@ -216,13 +217,20 @@ impl Store {
         writing.next_seq(tenant).await?;
         let mut query = Query::of(
             tenant,
-            "SELECT state FROM connections WHERE organization_id = $1 AND workspace_id = $2",
+            "SELECT state, catalogue_version FROM connections WHERE organization_id = $1 AND workspace_id = $2",
         );
         query.push(" AND connection_id = {}", id.uuid());
         let row = sql::one(writing.db(), &query.sql, query.values)
             .await?
             .ok_or(NOT_FOUND)?;
         let before: ConnectionState = word(&row, "state")?;
+        let listed = count(&row, "catalogue_version")? > 0;
+        let ready = |state| listed || state == ConnectionState::Ready;
+        let policy = if ready(before) == ready(report.state) {
+            Policy::Stays
+        } else {
+            Policy::Moves
+        };
         let mut query = Query::of(tenant, "");
         update(
             &mut query,
@@ -240,12 +248,7 @@ impl Store {
         }
         let change = Change::by_system("connections.state");
         writing
-            .finish(
-                tenant,
-                &change,
-                vec![(ChangeKind::Updated, object(id))],
-                Policy::Moves,
-            )
+            .finish(tenant, &change, vec![(ChangeKind::Updated, object(id))], policy)
             .await
     }
 
