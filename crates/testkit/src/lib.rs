@@ -12,6 +12,7 @@ pub mod child;
 pub mod conformance_client;
 pub mod elder;
 pub mod fixture;
+pub mod hostile;
 #[cfg(feature = "house")]
 pub mod house;
 pub mod http;

@@ -59,6 +59,15 @@ pub struct Behaviour {
     /// How to answer `server/discover`
     #[arg(long, value_enum, default_value_t)]
     pub discover: Discovering,
+    /// Play the script in this file, as long as it is there; see `testkit::hostile`
+    #[arg(long, value_name = "FILE")]
+    pub script: Option<PathBuf>,
+    /// Append the method of every message to this file, while a script is played
+    #[arg(long, value_name = "FILE")]
+    pub heard: Option<PathBuf>,
+    /// Write so many bytes to standard error before every answer of a tool
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    pub flood_each: u64,
     /// Only stay for two minutes
     #[arg(long, hide = true)]
     pub linger: bool,

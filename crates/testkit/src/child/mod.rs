@@ -32,6 +32,21 @@ pub fn run(behaviour: &Behaviour) -> std::io::Result<ExitCode> {
     }
     let _ignored = behaviour.ignore_sigterm.then(ignore_sigterm).transpose()?;
     prepare(behaviour)?;
+    if let Some(script) = &behaviour.script {
+        crate::hostile::serve(script, |method| {
+            if let Some(file) = &behaviour.heard {
+                append(file, method)?;
+            }
+            match method {
+                "tools/call" => flood(behaviour.flood_each),
+                _ => Ok(()),
+            }
+        })?;
+        if behaviour.ignore_eof {
+            linger();
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut child = Child {
         behaviour,
         calls: 0,
@@ -91,6 +106,9 @@ impl Child<'_> {
             return Ok(Next::Continue);
         }
         if let Some(answer) = messages::answer(self.behaviour, &message, &self.answers) {
+            if method == "tools/call" {
+                flood(self.behaviour.flood_each)?;
+            }
             for noise in &self.behaviour.noise_each {
                 write_line(noise.as_bytes())?;
             }
@@ -115,12 +133,7 @@ fn prepare(behaviour: &Behaviour) -> std::io::Result<()> {
         append(file, &grandchild.id().to_string())?;
     }
     std::thread::sleep(Duration::from_millis(behaviour.slow_start_ms));
-    let mut left = behaviour.flood_stderr;
-    while left > 0 {
-        let piece = usize::try_from(left.min(4096)).unwrap_or(4096);
-        stderr().write_all(&vec![b'e'; piece])?;
-        left -= piece as u64;
-    }
+    flood(behaviour.flood_stderr)?;
     for noise in &behaviour.noise {
         write_line(noise.as_bytes())?;
     }
@@ -131,6 +144,17 @@ fn prepare(behaviour: &Behaviour) -> std::io::Result<()> {
         let line = vec![b'x'; usize::try_from(bytes).unwrap_or(usize::MAX)];
         stdout().write_all(&line)?;
         stdout().flush()?;
+    }
+    Ok(())
+}
+
+/// Writes so many bytes to standard error.
+fn flood(bytes: u64) -> std::io::Result<()> {
+    let mut left = bytes;
+    while left > 0 {
+        let piece = usize::try_from(left.min(4096)).unwrap_or(4096);
+        stderr().write_all(&vec![b'e'; piece])?;
+        left -= piece as u64;
     }
     Ok(())
 }

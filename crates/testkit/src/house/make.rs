@@ -26,6 +26,21 @@ pub struct Made {
     pub key: String,
 }
 
+/// A connection a test wants.
+#[derive(Debug, Clone)]
+pub struct Wanted<'a> {
+    /// Whose it is. What an agent's own connection offers is granted to it.
+    pub owner: ConnectionOwner,
+    /// Its namespace and label.
+    pub namespace: &'a str,
+    /// Where its server is.
+    pub endpoint: Endpoint,
+    /// How upstream sessions are shared.
+    pub sharing: Sharing,
+    /// The longest a call may take; none = the usual.
+    pub call_timeout_ms: Option<u32>,
+}
+
 impl House {
     /// Makes a key of an administrator.
     ///
@@ -117,16 +132,29 @@ impl House {
         url: &str,
         sharing: Sharing,
     ) -> ConnectionId {
+        let endpoint = Endpoint::Url {
+            url: url.into(),
+            transport: Transport::StreamableHttp,
+        };
+        let wanted = Wanted {
+            owner,
+            namespace,
+            endpoint,
+            sharing,
+            call_timeout_ms: None,
+        };
+        self.add(wanted).await
+    }
+
+    /// Adds a connection, trusted; nothing is discovered yet.
+    pub async fn add(&self, wanted: Wanted<'_>) -> ConnectionId {
         let id = ConnectionId::generate();
         let connection = Connection {
             id,
-            owner,
-            label: Label::new(namespace).unwrap(),
-            namespace: Namespace::new(namespace).unwrap(),
-            endpoint: Endpoint::Url {
-                url: url.into(),
-                transport: Transport::StreamableHttp,
-            },
+            owner: wanted.owner,
+            label: Label::new(wanted.namespace).unwrap(),
+            namespace: Namespace::new(wanted.namespace).unwrap(),
+            endpoint: wanted.endpoint,
             account: Account {
                 kind: AccountKind::None,
                 header_name: None,
@@ -134,11 +162,11 @@ impl House {
                 configured: false,
             },
             header_names: Vec::new(),
-            sharing,
+            sharing: wanted.sharing,
             allowed_tools: None,
             enabled: true,
             trusted: true,
-            call_timeout_ms: None,
+            call_timeout_ms: wanted.call_timeout_ms,
             state: ConnectionState::Pending,
             health: Health::Unchecked,
             health_detail: None,
@@ -154,6 +182,17 @@ impl House {
             .await
             .unwrap();
         id
+    }
+
+    /// Discovers what a connection offers, and shows it to agents.
+    pub async fn discover(&self, id: ConnectionId) {
+        self.connections.prepare(self.tenant, id).await.unwrap();
+        self.gateway.refresh(self.tenant).await.unwrap();
+    }
+
+    /// The connection as it is stored, which is what `connections show` says.
+    pub async fn shown(&self, id: ConnectionId) -> Connection {
+        self.store.connection(self.tenant, id).await.unwrap().unwrap()
     }
 
     /// Gives an agent a tool.

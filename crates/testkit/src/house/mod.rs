@@ -6,7 +6,7 @@ mod make;
 use std::sync::Arc;
 use std::time::Duration;
 
-use connections::Connections;
+use connections::{CommandTable, Connections, Limits};
 use domain::{AgentId, Clock, Tenant};
 use gateway::{Gateway, Later, Ports, ReloadReport};
 use identity::Keys;
@@ -15,7 +15,18 @@ use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 pub use front::Front;
-pub use make::Made;
+pub use make::{Made, Wanted};
+
+/// What a house may reach and start, and within which bounds.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// URLs of the operator.
+    pub reachable: Vec<String>,
+    /// Commands of the operator.
+    pub commands: CommandTable,
+    /// The bounds of connections.
+    pub limits: Limits,
+}
 
 /// A running Switchboard. Dropping it stops it and removes its files.
 pub struct House {
@@ -48,11 +59,24 @@ impl House {
     /// # Panics
     ///
     /// If anything of it does not start.
-    #[expect(clippy::unwrap_used, reason = "a test that cannot start its house has failed")]
     pub async fn start(reachable: &[&str]) -> Self {
+        Self::build(Plan {
+            reachable: reachable.iter().map(|url| (*url).to_owned()).collect(),
+            ..Plan::default()
+        })
+        .await
+    }
+
+    /// Starts one with bounds and commands of its own.
+    ///
+    /// # Panics
+    ///
+    /// As [`Self::start`].
+    #[expect(clippy::unwrap_used, reason = "a test that cannot start its house has failed")]
+    pub async fn build(plan: Plan) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = store::RootKeys::only(store::RootKey::generate().unwrap());
-        let mut house = Self::open(folder, root, reachable).await;
+        let mut house = Self::open(folder, root, plan).await;
         house.admin = house.make_admin().await;
         let made = house.make_agent("default").await;
         (house.agent, house.agent_key) = (made.agent, made.key);
@@ -79,20 +103,29 @@ impl House {
         drop(stop);
         connections.shutdown(Duration::from_secs(1)).await;
         store.close().await;
+        let plan = Plan {
+            reachable: reachable.iter().map(|url| (*url).to_owned()).collect(),
+            ..Plan::default()
+        };
         Self {
             admin,
             agent,
             agent_key,
-            ..Self::open(folder, root, reachable).await
+            ..Self::open(folder, root, plan).await
         }
     }
 
     #[expect(clippy::unwrap_used, reason = "a test that cannot start its house has failed")]
-    async fn open(folder: tempfile::TempDir, root: store::RootKeys, reachable: &[&str]) -> Self {
+    async fn open(folder: tempfile::TempDir, root: store::RootKeys, plan: Plan) -> Self {
         let options = store::Options::sqlite(folder.path().join("data.db"), root.clone());
         let store = Store::open(options).await.unwrap();
         let tenant = store.bootstrap().await.unwrap().tenant;
         let keys = Keys::load(store.clone(), Clock::System).await.unwrap();
+        let Plan {
+            reachable,
+            commands,
+            limits,
+        } = plan;
         let egress = reachable
             .iter()
             .fold(mcp::egress::Egress::public(), |egress, url| {
@@ -100,6 +133,8 @@ impl House {
             });
         let mut options = connections::Options::new(store.clone());
         options.egress = Arc::new(egress);
+        options.commands = commands;
+        options.limits = limits;
         let schemas = options.schemas.clone();
         let connections = Connections::new(options).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -26,7 +26,7 @@ use tokio::sync::watch;
 
 pub use raw::RawServer;
 pub use received::Received;
-pub use reply::{Reply, Step};
+pub use reply::{Feed, Reply, Step};
 
 use crate::loopback::{Loopback, Peer};
 use crate::scripted::reply::{Playing, play};

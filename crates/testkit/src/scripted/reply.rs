@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::future::pending;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,6 +11,7 @@ use http::{HeaderName, HeaderValue, Response, StatusCode};
 use http_body_util::StreamBody;
 use hyper::body::Frame;
 use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
 use crate::scripted::{Log, Received};
@@ -32,10 +33,35 @@ pub enum Step {
     Pause(Duration),
     /// Wait for the test to cancel this token.
     Until(CancellationToken),
+    /// Send whatever comes out of this, until it ends.
+    Feed(Feed),
     /// Send nothing more and keep the response open.
     Hang,
     /// Break the connection off.
     Break,
+}
+
+/// Pieces of a body that are not known yet. Where nothing came in place of a piece, the connection is broken off.
+#[derive(Debug, Clone)]
+pub struct Feed(Arc<std::sync::Mutex<UnboundedReceiver<Option<Bytes>>>>);
+
+impl Feed {
+    /// What this receives.
+    #[must_use]
+    pub fn new(pieces: UnboundedReceiver<Option<Bytes>>) -> Self {
+        Self(Arc::new(std::sync::Mutex::new(pieces)))
+    }
+
+    /// The next piece; none at the end.
+    async fn next(&self) -> Option<Option<Bytes>> {
+        std::future::poll_fn(|context| {
+            self.0
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .poll_recv(context)
+        })
+        .await
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -275,6 +301,14 @@ fn body(
                 Some(Step::Pause(pause)) => tokio::time::sleep(pause).await,
                 Some(Step::Until(token)) => token.cancelled().await,
                 Some(Step::Hang) => pending().await,
+                Some(Step::Feed(feed)) => match feed.next().await {
+                    Some(Some(bytes)) => {
+                        steps.push_front(Step::Feed(feed));
+                        return Some((Ok(Frame::data(bytes)), (steps, playing)));
+                    }
+                    Some(None) => steps.push_front(Step::Break),
+                    None => {}
+                },
                 Some(Step::Break) => {
                     // Lets what was said so far reach the client: hyper forgets what it has not flushed.
                     tokio::task::yield_now().await;

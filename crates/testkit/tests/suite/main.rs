@@ -20,6 +20,8 @@ mod conformance;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod kernel;
 #[cfg(test)]
 mod peers;
