@@ -1,6 +1,7 @@
 //! All routes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -20,6 +21,8 @@ use crate::{docs, health, mcp, openapi, page, problem, request_id, rest};
 pub struct App {
     pub(crate) router: Router,
     pub(crate) state: AppState,
+    pub(crate) head_within: Duration,
+    pub(crate) body_within: Duration,
 }
 
 impl App {
@@ -30,7 +33,7 @@ impl App {
         let state = AppState {
             guard: Arc::new(Guard::new(&options)),
             limits: Arc::new(Limits::new(options.rate_per_second, options.rate_burst)),
-            sessions: mcp::Sessions::default(),
+            sessions: mcp::Sessions::new(options.sessions),
             metrics: Arc::new(Metrics::default()),
             openapi: Arc::new(Bytes::from(document)),
             gateway: options.gateway,
@@ -54,6 +57,11 @@ impl App {
             .layer(CatchPanicLayer::custom(problem::after_panic))
             .layer(from_fn(request_id::tag))
             .with_state(state.clone());
-        Self { router, state }
+        Self {
+            router,
+            state,
+            head_within: options.head_within,
+            body_within: options.body_within,
+        }
     }
 }

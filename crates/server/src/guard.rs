@@ -22,17 +22,8 @@ pub(crate) struct Guard {
 impl Guard {
     pub(crate) fn new(options: &Options) -> Self {
         let public = Url::parse(&options.public_url).ok();
-        let mut hosts: HashSet<String> = options
-            .allowed_hosts
-            .iter()
-            .map(|host| host.to_ascii_lowercase())
-            .collect();
-        hosts.extend(
-            public
-                .as_ref()
-                .and_then(|url| url.host_str())
-                .map(str::to_ascii_lowercase),
-        );
+        let mut hosts: HashSet<String> = options.allowed_hosts.iter().map(|host| bare(host)).collect();
+        hosts.extend(public.as_ref().and_then(|url| url.host_str()).map(bare));
         let mut origins: HashSet<String> = options
             .allowed_origins
             .iter()
@@ -45,9 +36,8 @@ impl Guard {
     /// Loopback by name or address, the public URL's host, and what the operator allows; any port.
     fn allows_host(&self, authority: &str) -> bool {
         let host = host_of(authority);
-        let literal = host.trim_start_matches('[').trim_end_matches(']');
-        let loopback = literal.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
-        loopback || host.eq_ignore_ascii_case("localhost") || self.hosts.contains(&host.to_ascii_lowercase())
+        let loopback = host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+        loopback || host.eq_ignore_ascii_case("localhost") || self.hosts.contains(&bare(host))
     }
 
     /// A page of our own host, of loopback, or one the operator allows. `null` is nobody's.
@@ -71,7 +61,12 @@ impl Guard {
         let authority = named
             .or_else(|| uri.authority().map(http::uri::Authority::as_str))
             .unwrap_or_default();
-        if headers.get_all(header::HOST).iter().nth(1).is_some() || !self.allows_host(authority) {
+        // A request line that names a host itself says the same as the header, or two readers would see two hosts.
+        let line = uri.authority().map_or(authority, http::uri::Authority::as_str);
+        if headers.get_all(header::HOST).iter().nth(1).is_some()
+            || !self.allows_host(authority)
+            || !line.eq_ignore_ascii_case(authority)
+        {
             let detail =
                 "the Host header names a host this server does not answer to; add it to server.allowed_hosts";
             return Err(Failure::new(
@@ -95,12 +90,23 @@ impl Guard {
     }
 }
 
-/// The host of `host`, `host:port`, `[v6]` or `[v6]:port`.
+/// A host as it is compared: in lower case, an address of version 6 without its brackets.
+fn bare(host: &str) -> String {
+    let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    inner.unwrap_or(host).to_ascii_lowercase()
+}
+
+/// The host of `host`, `host:port`, `[v6]` or `[v6]:port`; nothing where it is none of these.
 fn host_of(authority: &str) -> &str {
-    if authority.starts_with('[') {
-        return authority.split_once(']').map_or(authority, |(v6, _)| v6);
-    }
-    authority.split_once(':').map_or(authority, |(host, _)| host)
+    let (host, port) = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((v6, port)) => (v6, port),
+        None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
+    };
+    let plain = port.is_empty()
+        || port
+            .strip_prefix(':')
+            .is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+    if plain { host } else { "" }
 }
 
 /// Refuses what may not call.
@@ -120,7 +126,7 @@ mod tests {
     #[test]
     fn hosts_and_origins() {
         let guard = Guard {
-            hosts: HashSet::from(["tools.example.com".to_owned()]),
+            hosts: HashSet::from(["tools.example.com".to_owned(), super::bare("[2001:DB8::1]")]),
             origins: HashSet::from(["https://tools.example.com".to_owned()]),
         };
         let hosts = [
@@ -133,6 +139,15 @@ mod tests {
             ("localhost.evil.example", false),
             ("127.0.0.1.nip.example", false),
             ("192.168.0.1", false),
+            ("[2001:db8::1]:7100", true),
+            ("[2001:db8::2]", false),
+            ("localhost:", true),
+            ("localhost:80@evil.example", false),
+            ("user@localhost", false),
+            ("[::1]evil.example", false),
+            ("[localhost", false),
+            ("localhost.", false),
+            ("0.0.0.0:7100", false),
             ("", false),
         ];
         for (host, allowed) in hosts {

@@ -12,6 +12,7 @@ mod limits;
 mod mcp;
 mod metrics;
 pub mod openapi;
+mod pace;
 mod page;
 mod problem;
 mod request_id;
@@ -20,5 +21,7 @@ mod serve;
 mod state;
 
 pub use app::App;
+#[doc(hidden)]
+pub use mcp::probe;
 pub use serve::serve;
-pub use state::Options;
+pub use state::{Options, SessionLimits};

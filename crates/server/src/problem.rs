@@ -141,6 +141,10 @@ pub(crate) async fn name_request(response: &mut Response, id: &HeaderValue) {
 /// The document of an error that a layer or the framework answered with.
 fn plain(status: StatusCode) -> api::problem::Problem {
     let (code, detail) = match status {
+        StatusCode::REQUEST_TIMEOUT => (
+            "request.too_slow",
+            "the body did not arrive within server.body_seconds",
+        ),
         StatusCode::PAYLOAD_TOO_LARGE => ("request.too_large", "the body is larger than this server takes"),
         StatusCode::UNSUPPORTED_MEDIA_TYPE => ("request.media_type", "the body must be application/json"),
         StatusCode::NOT_ACCEPTABLE => (

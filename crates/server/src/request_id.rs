@@ -2,9 +2,11 @@
 
 use axum::extract::Request;
 use axum::middleware::Next;
-use axum::response::Response;
-use http::HeaderValue;
+use axum::response::{IntoResponse as _, Response};
+use http::{HeaderValue, StatusCode, header};
 use uuid::Uuid;
+
+use crate::pace::Late;
 
 /// The header.
 pub(crate) const NAME: &str = "x-request-id";
@@ -18,7 +20,15 @@ pub(crate) async fn tag(request: Request, next: Next) -> Response {
         .filter(|value| harmless(value.as_bytes()))
         .cloned();
     let id = given.unwrap_or_else(fresh);
+    let late = request.extensions().get::<Late>().cloned();
     let mut response = next.run(request).await;
+    if late.is_some_and(|late| late.is()) {
+        // Whatever was made of half a body is no answer, and what else comes on this connection is not a request.
+        response = StatusCode::REQUEST_TIMEOUT.into_response();
+        response
+            .headers_mut()
+            .insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     crate::problem::name_request(&mut response, &id).await;
     response.headers_mut().insert(NAME, id);
     response

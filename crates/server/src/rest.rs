@@ -5,7 +5,7 @@ use axum::extract::{RawPathParams, RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use axum::{Json, Router};
-use domain::Surface;
+use domain::{Surface, parse_unique};
 use gateway::capability::{Declaration, Method};
 use gateway::{Capability, Failure, FailureKind, Operation};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -138,7 +138,10 @@ fn from_body(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Pro
             "send the body as application/json",
         ));
     }
-    match serde_json::from_slice(body) {
+    let read = std::str::from_utf8(body)
+        .map_err(serde::de::Error::custom)
+        .and_then(parse_unique);
+    match read {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err(malformed(
             "request.not_an_object",

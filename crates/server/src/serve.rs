@@ -2,6 +2,8 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::extract::ConnectInfo;
@@ -13,10 +15,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
+use crate::pace::Paced;
 use crate::{App, mcp};
 
-/// How long a client may take to send a request's head.
-const HEAD: Duration = Duration::from_secs(15);
 /// Largest head of a request, in bytes.
 const HEAD_BYTES: usize = 64 * 1024;
 /// Most headers of a request.
@@ -34,7 +35,7 @@ pub async fn serve(listener: TcpListener, app: App, stop: CancellationToken) -> 
     let connections = TaskTracker::new();
     let watch = mcp::end_orphans(app.state.clone());
     let watching = tokio::spawn(stop.clone().run_until_cancelled_owned(watch));
-    let places = std::sync::Arc::new(tokio::sync::Semaphore::new(CONNECTIONS));
+    let places = Arc::new(tokio::sync::Semaphore::new(CONNECTIONS));
     loop {
         let Ok(place) = places.clone().acquire_owned().await else {
             break;
@@ -73,9 +74,14 @@ async fn connection(stream: TcpStream, peer: SocketAddr, app: App, stop: Cancell
     if stream.set_nodelay(true).is_err() {
         return;
     }
+    let (router, body_within) = (app.router.clone(), app.body_within);
+    let heard = Arc::new(AtomicBool::new(false));
+    let hears = heard.clone();
     let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
+        hears.store(true, Ordering::Relaxed);
         request.extensions_mut().insert(ConnectInfo(peer));
-        let router = app.router.clone();
+        let request = Paced::request(request, body_within);
+        let router = router.clone();
         async move {
             Ok::<_, Infallible>(
                 router
@@ -89,7 +95,7 @@ async fn connection(stream: TcpStream, peer: SocketAddr, app: App, stop: Cancell
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
+        .header_read_timeout(app.head_within)
         .max_buf_size(HEAD_BYTES)
         .max_headers(HEADERS);
     builder
@@ -100,11 +106,23 @@ async fn connection(stream: TcpStream, peer: SocketAddr, app: App, stop: Cancell
         .keep_alive_interval(Duration::from_secs(30));
     let serving = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     tokio::pin!(serving);
-    let ended = tokio::select! {
-        ended = serving.as_mut() => ended,
-        () = stop.cancelled() => {
-            serving.as_mut().graceful_shutdown();
-            serving.await
+    // Which version of HTTP is spoken is found out without a timer, so the first request has one of ours.
+    let first = tokio::time::sleep(app.head_within);
+    tokio::pin!(first);
+    let (mut waits, mut stops) = (true, false);
+    let ended = loop {
+        tokio::select! {
+            ended = serving.as_mut() => break ended,
+            () = first.as_mut(), if waits => {
+                if !heard.load(Ordering::Relaxed) {
+                    return;
+                }
+                waits = false;
+            }
+            () = stop.cancelled(), if !stops => {
+                serving.as_mut().graceful_shutdown();
+                stops = true;
+            }
         }
     };
     if let Err(error) = ended {

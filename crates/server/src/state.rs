@@ -1,6 +1,7 @@
 //! What every route works with.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use gateway::Gateway;
 use identity::Keys;
@@ -25,10 +26,38 @@ pub struct Options {
     pub allowed_origins: Vec<String>,
     /// Largest request body, in bytes.
     pub max_body_bytes: usize,
+    /// How long a client may take to send a request's head, and to begin with one.
+    pub head_within: Duration,
+    /// How long it may take to send the body.
+    pub body_within: Duration,
+    /// Bounds on sessions of MCP clients.
+    pub sessions: SessionLimits,
     /// Requests per second and key.
     pub rate_per_second: u32,
     /// How many may come at once.
     pub rate_burst: u32,
+}
+
+/// How many sessions MCP clients may have, and how long.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionLimits {
+    /// All together.
+    pub total: usize,
+    /// Of one key; also how many streams of changes (`subscriptions/listen`) it may have open.
+    pub per_key: usize,
+    /// How long one without a sign of life is kept.
+    pub idle: Duration,
+}
+
+impl Default for SessionLimits {
+    /// What `config/default.toml` says.
+    fn default() -> Self {
+        Self {
+            total: 10_000,
+            per_key: 1_000,
+            idle: Duration::from_secs(30 * 60),
+        }
+    }
 }
 
 /// The same, in the form routes use it. Cheap to clone.

@@ -13,6 +13,7 @@ pub(crate) struct Config {
     pub(crate) vault: Vault,
     pub(crate) approvals: Approvals,
     pub(crate) names: Names,
+    pub(crate) mcp: Mcp,
     pub(crate) upstream: Upstream,
     pub(crate) log: Log,
     #[serde(default)]
@@ -31,6 +32,8 @@ pub(crate) struct Server {
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) allowed_origins: Vec<String>,
     pub(crate) max_body_bytes: usize,
+    pub(crate) head_seconds: u64,
+    pub(crate) body_seconds: u64,
     pub(crate) rate_per_second: u32,
     pub(crate) rate_burst: u32,
     pub(crate) drain_seconds: u64,
@@ -76,6 +79,14 @@ pub(crate) struct Approvals {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Names {
     pub(crate) max_length: usize,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mcp {
+    pub(crate) max_sessions: usize,
+    pub(crate) max_sessions_per_key: usize,
+    pub(crate) session_idle_seconds: u64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -135,6 +146,29 @@ pub(crate) struct RuleEntry {
     pub(crate) policy: String,
     #[serde(default = "yes")]
     pub(crate) enabled: bool,
+}
+
+impl Config {
+    /// Every setting that is a time, by its name, in seconds.
+    pub(crate) fn times(&self) -> Vec<(&'static str, u64)> {
+        let up = &self.upstream;
+        vec![
+            ("server.head_seconds", self.server.head_seconds),
+            ("server.body_seconds", self.server.body_seconds),
+            ("mcp.session_idle_seconds", self.mcp.session_idle_seconds),
+            ("server.drain_seconds", self.server.drain_seconds),
+            (
+                "approvals.expire_after_seconds",
+                self.approvals.expire_after_seconds,
+            ),
+            ("upstream.connect_seconds", up.connect_seconds),
+            ("upstream.discovery_seconds", up.discovery_seconds),
+            ("upstream.call_seconds", up.call_seconds),
+            ("upstream.answer_seconds", up.answer_seconds),
+            ("upstream.idle_seconds", up.idle_seconds),
+            ("upstream.relist_seconds", up.relist_seconds),
+        ]
+    }
 }
 
 pub(super) const fn yes() -> bool {

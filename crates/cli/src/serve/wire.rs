@@ -138,6 +138,13 @@ impl Parts {
             allowed_hosts: config.server.allowed_hosts.clone(),
             allowed_origins: config.server.allowed_origins.clone(),
             max_body_bytes: config.server.max_body_bytes,
+            head_within: Duration::from_secs(config.server.head_seconds),
+            body_within: Duration::from_secs(config.server.body_seconds),
+            sessions: server::SessionLimits {
+                total: config.mcp.max_sessions,
+                per_key: config.mcp.max_sessions_per_key,
+                idle: Duration::from_secs(config.mcp.session_idle_seconds),
+            },
             rate_per_second: config.server.rate_per_second,
             rate_burst: config.server.rate_burst,
         })

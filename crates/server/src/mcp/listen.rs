@@ -32,6 +32,10 @@ pub(super) async fn listen(request: &Request<'_>, view: Arc<View>) -> Result<Res
     let lists = LISTS.map(|key| filter.get(key).is_some_and(|raw| raw.get() == "true"));
     let wanted = uris(filter.get("resourceSubscriptions")).ok_or_else(bad)?;
     let key = request.view_key().ok_or_else(bad)?;
+    let Some(listening) = request.state.sessions.listen(request.principal) else {
+        let what = "too many streams are open with this key; close one";
+        return Err(RpcError::new(codes::INTERNAL, what));
+    };
     let gateway = &request.state.gateway;
     let changes = gateway.changes();
     let listener = Sessions::new_id()
@@ -49,7 +53,7 @@ pub(super) async fn listen(request: &Request<'_>, view: Arc<View>) -> Result<Res
         key,
         changes,
         wants,
-        held: Box::new(leave),
+        held: Box::new((leave, listening)),
         ended: request.state.sessions.inner.closing.child_token(),
         heard: None,
         first: Some(first),

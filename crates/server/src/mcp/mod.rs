@@ -21,6 +21,7 @@ mod outside;
 mod parked;
 mod place;
 mod post;
+pub mod probe;
 mod rounds;
 mod seal;
 mod serve;
@@ -34,9 +35,11 @@ mod welcome;
 mod wire;
 
 use axum::Router;
+use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{DefaultBodyLimit, FromRequestParts, RawPathParams};
 use axum::routing::post;
 use domain::Principal;
+use gateway::Failure;
 use http::request::Parts;
 
 use crate::auth::Caller;
@@ -74,7 +77,14 @@ impl FromRequestParts<AppState> for Guest {
         let place = if parts.uri.path() == "/mcp/-/operator" {
             Place::operator(&principal)
         } else {
-            let params = RawPathParams::from_request_parts(parts, state).await.ok();
+            let params = match RawPathParams::from_request_parts(parts, state).await {
+                Ok(params) => Some(params),
+                // A name that is no text names nobody; it is not the same as naming none.
+                Err(RawPathParamsRejection::InvalidUtf8InPathParam(_)) => {
+                    return Err(Problem(Failure::not_found("agent")));
+                }
+                Err(_) => None,
+            };
             let named = |key: &str| {
                 params
                     .as_ref()?

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use domain::{Effect, Surface};
+use domain::{Effect, Surface, parse_unique};
 use gateway::{Capability, Failure, Gateway, Operation};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ pub(super) async fn call(request: &Request<'_>) -> Result<Answer, RpcError> {
         ))
     })?;
     let input: Value = match params.get("arguments") {
-        Some(raw) => serde_json::from_str(raw.get()).map_err(|_| bad())?,
+        Some(raw) => parse_unique(raw.get()).map_err(|_| bad())?,
         None => json!({}),
     };
     let operation = Operation {

@@ -1,7 +1,7 @@
 //! All sessions of this process: bounded, each bound to one principal and one endpoint.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -15,28 +15,25 @@ use super::parked::Parked;
 use super::place::Place;
 use super::seal::{Seal, random};
 use super::session::{Opening, Session};
+use crate::state::SessionLimits;
 
-/// Sessions of one principal.
-const PER_PRINCIPAL: usize = 256;
-/// Sessions in all.
-const TOTAL: usize = 10_000;
-/// How long a session without a sign of life is kept.
-const IDLE: Duration = Duration::from_secs(30 * 60);
 /// A session that was silent for this long makes room for a new one when there is none left.
 const YIELDS: Duration = Duration::from_secs(60);
 
 /// The sessions, and calls that wait for their clients. Cheap to clone.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Sessions {
     pub(super) inner: Arc<Inner>,
 }
 
-#[derive(Default)]
 pub(super) struct Inner {
+    limits: SessionLimits,
     table: RwLock<HashMap<Arc<str>, Arc<Session>>>,
     pub(super) parked: Parked,
     pub(super) seal: Seal,
     pub(super) operator: Catalogue,
+    /// Streams of changes that belong to no session, by whose they are.
+    listening: Mutex<HashMap<Principal, usize>>,
     /// Ends every standing stream when the server stops.
     pub(super) closing: CancellationToken,
 }
@@ -50,7 +47,57 @@ pub(super) enum NoSession {
     NoRandom,
 }
 
+/// A stream of changes that is open, counted while this lives.
+pub(super) struct Listening {
+    sessions: Sessions,
+    owner: Principal,
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let listening = &self.sessions.inner.listening;
+        let mut open = listening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = open.get_mut(&self.owner) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                open.remove(&self.owner);
+            }
+        }
+    }
+}
+
 impl Sessions {
+    /// None yet.
+    pub(crate) fn new(limits: SessionLimits) -> Self {
+        let inner = Inner {
+            limits,
+            table: RwLock::default(),
+            parked: Parked::default(),
+            seal: Seal::default(),
+            operator: Catalogue::default(),
+            listening: Mutex::default(),
+            closing: CancellationToken::new(),
+        };
+        Self {
+            inner: Arc::new(inner),
+        }
+    }
+
+    /// A place for a stream of changes that belongs to no session; none when this principal has too many.
+    pub(super) fn listen(&self, owner: Principal) -> Option<Listening> {
+        let listening = &self.inner.listening;
+        let mut open = listening.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = open.entry(owner).or_default();
+        if *count >= self.inner.limits.per_key {
+            return None;
+        }
+        *count += 1;
+        Some(Listening {
+            sessions: self.clone(),
+            owner,
+        })
+    }
+
     /// A new id: 128 random bits.
     pub(super) fn new_id() -> Option<Arc<str>> {
         let bytes: [u8; 16] = random()?;
@@ -65,13 +112,14 @@ impl Sessions {
     /// Opens a session, where needed in place of one nobody uses.
     pub(super) fn open(&self, gateway: &Gateway, opening: Opening) -> Result<Arc<Session>, NoSession> {
         let session = Arc::new(Session::new(opening, self.inner.closing.child_token()));
+        let SessionLimits { total, per_key, idle } = self.inner.limits;
         let gone = {
             let mut table = self.inner.table.write().unwrap_or_else(PoisonError::into_inner);
             let mut gone: Vec<Arc<Session>> = Vec::new();
-            if table.len() >= TOTAL || table.len().is_multiple_of(64) {
+            if table.len() >= total || table.len().is_multiple_of(64) {
                 gone.extend(
                     table
-                        .extract_if(|_, session| session.idle() > IDLE)
+                        .extract_if(|_, session| session.idle() > idle)
                         .map(|(_, session)| session),
                 );
             }
@@ -79,11 +127,11 @@ impl Sessions {
                 .values()
                 .filter(|other| other.owner == session.owner)
                 .count();
-            if theirs >= PER_PRINCIPAL || table.len() >= TOTAL {
+            if theirs >= per_key || table.len() >= total {
                 let yields = table
                     .values()
                     .filter(|other| {
-                        (theirs < PER_PRINCIPAL || other.owner == session.owner) && other.idle() > YIELDS
+                        (theirs < per_key || other.owner == session.owner) && other.idle() > YIELDS
                     })
                     .max_by_key(|other| other.idle())
                     .map(|other| other.id.clone());
@@ -114,7 +162,7 @@ impl Sessions {
         if found.owner != *who.0 || found.place != *who.1 {
             return None;
         }
-        if found.idle() > IDLE || found.lost_agent(gateway) {
+        if found.idle() > self.inner.limits.idle || found.lost_agent(gateway) {
             self.end(gateway, &found);
             return None;
         }

@@ -1,7 +1,9 @@
 //! A whole Switchboard in the test's own process: store, connections, kernel and HTTP on a loopback port.
 
+mod bounds;
 mod front;
 mod make;
+mod strangers;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +16,10 @@ use store::Store;
 use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+pub use bounds::Bounds;
 pub use front::Front;
 pub use make::{Made, Wanted};
+pub use strangers::Stranger;
 
 /// What a house may reach and start, and within which bounds.
 #[derive(Debug, Default)]
@@ -26,6 +30,8 @@ pub struct Plan {
     pub commands: CommandTable,
     /// The bounds of connections.
     pub limits: Limits,
+    /// The bounds of clients.
+    pub bounds: Bounds,
 }
 
 /// A running Switchboard. Dropping it stops it and removes its files.
@@ -125,6 +131,7 @@ impl House {
             reachable,
             commands,
             limits,
+            bounds,
         } = plan;
         let egress = reachable
             .iter()
@@ -162,7 +169,10 @@ impl House {
             public_url: url.clone(),
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
-            max_body_bytes: 4 << 20,
+            max_body_bytes: bounds.body_bytes,
+            head_within: bounds.head_within,
+            body_within: bounds.body_within,
+            sessions: bounds.sessions,
             rate_per_second: 10_000,
             rate_burst: 10_000,
         });
