@@ -1,50 +1,7 @@
-//! The binary `switchboard`: reads configuration, wires everything, serves, or calls a server.
-
-mod args;
-mod bridge;
-mod client;
-mod completions;
-mod config;
-mod files;
-mod import;
-mod output;
-mod serve;
-mod vault;
+//! The binary `switchboard`.
 
 use std::process::ExitCode;
 
-use args::{Cli, Command};
-use clap::{CommandFactory, FromArgMatches};
-
-/// The command line or the configuration is wrong (sysexits.h).
-const EX_USAGE: u8 = 64;
-
 fn main() -> ExitCode {
-    let registry = match capabilities::registry() {
-        Ok(registry) => registry,
-        Err(error) => return output::fail(&anyhow::Error::new(error)),
-    };
-    let matches = match client::commands(Cli::command(), &registry).try_get_matches() {
-        Ok(matches) => matches,
-        Err(error) => return output::refused(&error),
-    };
-    if let Some(outcome) = client::run(&matches, &registry) {
-        return outcome;
-    }
-    let cli = match Cli::from_arg_matches(&matches) {
-        Ok(cli) => cli,
-        Err(error) => return output::refused(&error),
-    };
-    let done = match cli.command {
-        Command::Serve(args) => return serve::run(args, registry),
-        Command::SampleServer => serve::sample(),
-        Command::Mcp(args) => bridge::run(&args),
-        Command::Reap => serve::reap(),
-        Command::Openapi => output::openapi(&registry),
-        Command::Completions { shell } => {
-            completions::write(shell, client::commands(Cli::command(), &registry))
-        }
-        Command::Vault(args) => vault::run(args),
-    };
-    done.map_or_else(|error| output::fail(&error), |()| ExitCode::SUCCESS)
+    switchboard::run()
 }

@@ -31,6 +31,33 @@ pub(crate) fn load(flags: &Flags) -> Result<Config, Vec<Problem>> {
     if let Some(listen) = flags.listen {
         figment = figment.merge(Serialized::default("server.listen", listen.to_string()));
     }
+    let mut config = extract(&figment)?;
+    let mut problems = Vec::new();
+    for (path, found) in beside(&flags.data, &mut problems) {
+        let before = config.connections.len();
+        config.connections.extend(found);
+        tracing::debug!(path = %path.display(), connections = config.connections.len() - before, "read");
+    }
+    problems.extend(super::resolve::check(&config));
+    if problems.is_empty() {
+        Ok(config)
+    } else {
+        Err(problems)
+    }
+}
+
+/// Reads a text as [`load`] reads the file, and nothing beside it.
+pub(crate) fn from_text(text: &str) -> Result<Config, Vec<Problem>> {
+    let config = extract(&Figment::from(Toml::string(DEFAULTS)).merge(Toml::string(text)))?;
+    let problems = super::resolve::check(&config);
+    if problems.is_empty() {
+        Ok(config)
+    } else {
+        Err(problems)
+    }
+}
+
+fn extract(figment: &Figment) -> Result<Config, Vec<Problem>> {
     let mut config: Config = figment.extract().map_err(|errors| {
         errors
             .into_iter()
@@ -47,18 +74,7 @@ pub(crate) fn load(flags: &Flags) -> Result<Config, Vec<Problem>> {
     if config.server.public_url.is_empty() {
         config.server.public_url = format!("http://localhost:{}", config.server.listen.port());
     }
-    let mut problems = Vec::new();
-    for (path, found) in beside(&flags.data, &mut problems) {
-        let before = config.connections.len();
-        config.connections.extend(found);
-        tracing::debug!(path = %path.display(), connections = config.connections.len() - before, "read");
-    }
-    problems.extend(super::resolve::check(&config));
-    if problems.is_empty() {
-        Ok(config)
-    } else {
-        Err(problems)
-    }
+    Ok(config)
 }
 
 /// The entries of a file beside the data.

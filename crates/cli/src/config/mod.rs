@@ -7,7 +7,7 @@ mod secret;
 mod settings;
 
 pub(crate) use connections::{CommandEntry, EnvValue, Sharing};
-pub(crate) use load::{Flags, entries, load};
+pub(crate) use load::{Flags, entries, from_text, load};
 pub(crate) use resolve::{Problem, check_entries, rules};
 pub(crate) use secret::{SecretRef, SecretSource};
 pub(crate) use settings::{Config, Durability, LogFormat, RuleEntry, StoreBackend};

@@ -35,6 +35,9 @@ impl fmt::Display for Problem {
     }
 }
 
+/// The longest time a setting may be, in seconds; longer ones do not fit every clock they are added to.
+const LONGEST: u64 = 365 * 24 * 3_600;
+
 /// What is wrong with commands.
 pub(crate) fn check_entries(entries: &[CommandEntry]) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -72,6 +75,11 @@ pub(super) fn check(config: &Config) -> Vec<Problem> {
     let mut problems = check_entries(&config.connections);
     if !(16..=64).contains(&config.names.max_length) {
         problems.push(Problem::new("names.max_length", "must be 16 to 64"));
+    }
+    for (name, seconds) in config.times() {
+        if seconds > LONGEST {
+            problems.push(Problem::new(name, format!("must be at most {LONGEST} (a year)")));
+        }
     }
     if config.store.backend == super::StoreBackend::Postgres {
         if config.store.url.is_none() {
