@@ -1,11 +1,11 @@
 # The front door: `make` lists the targets. Logic lives in xtask.
 
 XTASK = cargo run -q -p xtask --
-TARGET ?=
+TARGET ?= all
 SECONDS ?= 60
 
 .DEFAULT_GOAL := list
-.PHONY: list run test check accept bench requirements contract store-pg dev fuzz advisories release ci clean
+.PHONY: list run test check accept bench requirements contract store-pg dev fuzz soak advisories release ci clean
 
 list:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,8 +37,11 @@ store-pg: ## the store's tests with a PostgreSQL and nothing else
 dev: ## serve from a data folder of its own (data/dev)
 	cargo run -p switchboard-cli -- serve --data data/dev $(ARGS)
 
-fuzz: ## fuzz one target (TARGET=name SECONDS=60)
-	cargo fuzz run $(TARGET) -- -max_total_time=$(SECONDS)
+fuzz: ## fuzz one target, or all in turn (TARGET=all SECONDS=60 ARGS="--keep")
+	$(XTASK) fuzz $(TARGET) --seconds $(SECONDS) $(ARGS)
+
+soak: ## the tests that take too long for every day
+	$(XTASK) test $(ARGS) -- --run-ignored only -E 'test(/(^|::)soak/)'
 
 advisories: ## ask the advisory database about our dependencies
 	$(XTASK) advisories

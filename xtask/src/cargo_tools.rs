@@ -9,6 +9,7 @@ use crate::workspace::Workspace;
 #[derive(Clone, Copy)]
 pub(crate) enum Tool {
     Deny,
+    Fuzz,
     Insta,
     Machete,
 }
@@ -17,6 +18,7 @@ impl Tool {
     fn name_and_version(self) -> (&'static str, &'static str) {
         match self {
             Self::Deny => ("cargo-deny", "0.20.2"),
+            Self::Fuzz => ("cargo-fuzz", "0.13.2"),
             Self::Insta => ("cargo-insta", "1.49.0"),
             Self::Machete => ("cargo-machete", "0.9.2"),
         }

@@ -11,6 +11,7 @@ mod contract;
 mod requirements;
 
 mod cargo_tools;
+mod fuzz;
 mod postgres;
 mod process;
 mod tools;
@@ -52,6 +53,8 @@ enum Task {
     Test(suite::Options),
     /// Format, lints, edges, sizes, spelling, unused dependencies, licences.
     Check,
+    /// Fuzz what reads input of others.
+    Fuzz(fuzz::Options),
     /// Accept the reviewed snapshots.
     Accept,
     /// Ask the advisory database about our dependencies (needs its mirror).
@@ -79,6 +82,7 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<ExitCode> {
         Task::Postgres(options) => return postgres::run(workspace, options),
         Task::Test(options) => suite::run(workspace, &options)?,
         Task::Check => gate::check(workspace)?,
+        Task::Fuzz(options) => fuzz::run(workspace, &options)?,
         Task::Accept => gate::accept(workspace)?,
         Task::Advisories => gate::advisories(workspace)?,
     }

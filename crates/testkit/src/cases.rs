@@ -53,6 +53,36 @@ pub fn catalogues() -> Result<Vec<(String, Catalogue)>, CatalogueError> {
     Ok(catalogues)
 }
 
+/// The inputs kept for a target, by their file's name.
+///
+/// # Panics
+///
+/// If they cannot be read, or are more than a test should go through (60 files, 100 KB).
+#[must_use]
+#[expect(clippy::unwrap_used, reason = "a test without its inputs has failed")]
+pub fn kept(target: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    let mut inputs = Vec::new();
+    for entry in std::fs::read_dir(folder.join(target)).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        inputs.push((name, std::fs::read(&path).unwrap()));
+    }
+    inputs.sort();
+    let bytes: usize = inputs.iter().map(|(_, input)| input.len()).sum();
+    assert!(
+        !inputs.is_empty() && inputs.len() <= 60,
+        "{target}: {} inputs",
+        inputs.len()
+    );
+    assert!(bytes <= 100_000, "{target}: {bytes} bytes");
+    inputs
+}
+
 fn json_files(folder: &Path) -> std::io::Result<Vec<(String, PathBuf)>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {

@@ -12,6 +12,8 @@ pub mod child;
 pub mod conformance_client;
 pub mod elder;
 pub mod fixture;
+#[cfg(feature = "targets")]
+pub mod fuzzed;
 pub mod hostile;
 #[cfg(feature = "house")]
 pub mod house;

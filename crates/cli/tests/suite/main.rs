@@ -8,10 +8,12 @@
 )]
 
 mod bridge;
+mod corpora;
 mod first_start;
 mod house;
 mod import;
 mod killed;
+mod no_defaults;
 mod reload;
 mod usage;
 mod vault;

@@ -3,6 +3,8 @@
 mod encode;
 mod message;
 mod object;
+#[doc(hidden)]
+pub mod probe;
 mod salvage;
 
 pub(crate) use encode::{Stamp, answer, failure, notification, request};

@@ -43,7 +43,10 @@ fn from_head(head: &[u8]) -> Option<Salvaged> {
         }
 
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            let mut id = None;
             while let Some(key) = map.next_key::<String>()? {
+                // Only now is it known that the id before did not break off in the middle.
+                self.0.set(id.take().or(self.0.get()));
                 match key.as_str() {
                     "method" => {
                         self.0.set(Some(Salvaged::Other));
@@ -51,12 +54,12 @@ fn from_head(head: &[u8]) -> Option<Salvaged> {
                     }
                     "id" => {
                         let raw = map.next_value::<&RawValue>()?;
-                        self.0
-                            .set(raw.get().trim_matches('"').parse().ok().map(Salvaged::Answer));
+                        id = raw.get().trim_matches('"').parse().ok().map(Salvaged::Answer);
                     }
                     _ => drop(map.next_value::<IgnoredAny>()?),
                 }
             }
+            self.0.set(id.or(self.0.get()));
             Ok(())
         }
     }
@@ -71,9 +74,9 @@ fn from_tail(tail: &[u8]) -> Option<u64> {
     let text = String::from_utf8_lossy(tail);
     let member = text.trim_end().strip_suffix('}')?.trim_end();
     let (before, value) = member.rsplit_once(':')?;
-    before
-        .trim_end()
-        .ends_with("\"id\"")
+    // A longer name may end in the same characters, with the first quote escaped.
+    let rest = before.trim_end().strip_suffix("\"id\"")?.trim_end();
+    rest.ends_with([',', '{'])
         .then(|| value.trim().trim_matches('"').parse().ok())?
 }
 
@@ -112,6 +115,10 @@ mod tests {
             r#""id":3}"#,
             Salvaged::Other,
         );
+        // The end of an id that is cut off would belong to another call.
+        check(r#"{"id":1"#, r#"2,"result":""}"#, Salvaged::Unclear);
+        check(r#"{"id":12,"res"#, r#"ult":""}"#, Salvaged::Unclear);
+        check(r#"{"result":"aaa"#, r#"aaa","x\"id":7}"#, Salvaged::Unclear);
         check("garbage", "garbage", Salvaged::Other);
     }
 }

@@ -18,6 +18,8 @@ mod clients;
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
+mod corpora;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod hostile;
