@@ -12,6 +12,7 @@
 mod current;
 mod fixtures;
 mod names;
+mod narrowing;
 mod operator;
 mod properties;
 mod rules;

@@ -12,7 +12,7 @@ use proptest::sample::select;
 
 use crate::world::{Built, ConnectionLine, GrantLine, RuleLine, ToolLine, TurnLine, World, approval, tool};
 
-const TOOLS: &[&str] = &[
+pub(crate) const TOOLS: &[&str] = &[
     "github/read",
     "github/write",
     "github/a.b",
@@ -148,7 +148,7 @@ fn rules(at_most: usize) -> impl Strategy<Value = Vec<RuleLine>> {
     })
 }
 
-fn worlds() -> impl Strategy<Value = World> {
+pub(crate) fn worlds() -> impl Strategy<Value = World> {
     let connections = (
         connection("github", ""),
         connection("mine", "helper"),
@@ -185,7 +185,7 @@ fn worlds() -> impl Strategy<Value = World> {
         )
 }
 
-fn strictness(decision: &str) -> usize {
+pub(crate) fn strictness(decision: &str) -> usize {
     ["allow", "ask", "deny"]
         .iter()
         .position(|word| *word == decision)
@@ -193,7 +193,7 @@ fn strictness(decision: &str) -> usize {
 }
 
 /// What is decided about every tool with every argument.
-fn decisions(
+pub(crate) fn decisions(
     built: &Built,
     effective: &Effective,
     facts: &CallFacts<'_>,
@@ -211,7 +211,7 @@ fn decisions(
     all
 }
 
-fn at(hour: i64) -> CallFacts<'static> {
+pub(crate) fn at(hour: i64) -> CallFacts<'static> {
     CallFacts::at(Timestamp::from_micros(hour * 3_600_000_000))
 }
 
