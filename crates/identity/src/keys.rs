@@ -190,3 +190,18 @@ impl Keys {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    /// Time tells nothing of a secret when what is compared is a digest, in constant time, at one place.
+    #[test]
+    fn secrets_are_compared_by_digest_in_constant_time_and_at_one_place() {
+        let (source, _) = include_str!("keys.rs").split_once("#[cfg(test)]").unwrap();
+        assert_eq!(source.matches(".ct_eq(").count(), 1);
+        let others = source
+            .lines()
+            .filter(|line| line.contains("hash") || line.contains("secret") || line.contains("text"))
+            .filter(|line| line.contains("==") || line.contains("!=") || line.contains(".eq("));
+        assert_eq!(others.collect::<Vec<_>>(), Vec::<&str>::new());
+    }
+}

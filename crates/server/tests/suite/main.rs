@@ -6,4 +6,5 @@
     reason = "these are tests; what is not there fails them"
 )]
 
+mod attacks;
 mod mcp;

@@ -9,6 +9,6 @@ mod modern;
 mod operator;
 mod orphans;
 mod outside;
-mod peer;
+pub(crate) mod peer;
 mod places;
 mod streams;
