@@ -169,12 +169,13 @@ def abandoned(bench, sessions=200, rounds=5):
     try:
         gateway.connect("ro", url, ["echo"])
         gateway.grant("warm", ["echo"])
-        key = gateway.agent_key()
         for name, exposed in (("HTTP upstream", "ro__echo"), ("stdio upstream", "warm__echo")):
-            lane = Lane(name, gateway.mcp, exposed, key, gateway.pid)
+            lane = Lane(name, gateway.mcp, exposed, gateway.agent_key(), gateway.pid)
             lane.load(sessions, sessions, 20, ["--warm", 0, "--leave"])
             before = (memory_mb(gateway.pid), len(tree(gateway.pid)), descriptors(gateway.pid))
             for _ in range(rounds):
+                # Each key may have so many sessions; whoever leaves them behind here is another client each time.
+                lane.key = gateway.agent_key()
                 lane.load(sessions, sessions, 20, ["--warm", 0, "--leave"])
             time.sleep(1)
             after = (memory_mb(gateway.pid), len(tree(gateway.pid)), descriptors(gateway.pid))
