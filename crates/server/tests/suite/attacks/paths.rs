@@ -85,7 +85,7 @@ async fn keys_are_needed_on_loopback_too() {
         ("/docs", true),
         ("/openapi.json", true),
         ("/assets/page.css", true),
-        ("/metrics", false),
+        ("/metrics", true),
         ("/mcp", false),
         ("/mcp/default", false),
         ("/mcp/-/operator", false),

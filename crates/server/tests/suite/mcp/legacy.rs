@@ -286,7 +286,7 @@ async fn sessions_are_bounded_per_key() {
     let house = House::start(&[]).await;
     let url = format!("{}/mcp", house.url);
     let mut peers = Vec::new();
-    for _ in 0..256 {
+    for _ in 0..1_000 {
         peers.push(Peer::begin(&url, &house.agent_key, json!({})).await);
     }
     let mut one_more = Peer::new(&url, &house.agent_key);
