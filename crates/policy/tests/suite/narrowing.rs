@@ -138,7 +138,7 @@ fn shuffle<T: std::fmt::Debug>(items: &mut Vec<T>, seed: u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn taking_away_gives_nothing(
