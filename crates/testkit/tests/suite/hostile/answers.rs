@@ -292,7 +292,7 @@ pub(super) fn odd() -> Vec<Case> {
             [Say::Part(r#"{"jsonrpc":"2.0","id":$id,"#.to_owned()), Say::End],
             LOST,
         ),
-        calls("answers and dies", [done(), Say::Pause(30), Say::End], ANSWERED).over(STREAMS),
+        calls("answers and dies", [done(), Say::Pause(500), Say::End], ANSWERED).over(STREAMS),
     ]
 }
 

@@ -296,7 +296,7 @@ async fn schemas_that_cost_or_lead_astray() {
             script: with("_meta"),
             health: Health::Degraded,
             visible: 1,
-            problem: "nested too deeply",
+            problem: "left out",
         },
     ];
     check(lists, limits()).await;
