@@ -92,7 +92,7 @@ impl Gateway {
             Effect::ReadOnly => Box::pin(self.operate_checked(cleared)).await,
             Effect::Mutating => {
                 let gateway = self.clone();
-                let act = async move { gateway.operate_checked(cleared).await };
+                let act = async move { Box::pin(gateway.operate_checked(cleared)).await };
                 let done = self.inner.tasks.spawn(act).await;
                 done.unwrap_or_else(|error| {
                     Err(Failure::internal("an operation ended in a fault of ours", error))
