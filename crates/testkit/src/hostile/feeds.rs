@@ -10,10 +10,13 @@ use super::script::Played;
 use super::upstream::{comment, event};
 use crate::scripted::{Feed, Reply, Step};
 
+/// Where what is said goes; none ends the stream.
+type Spoken = UnboundedSender<Option<Bytes>>;
+
 /// The open streams, by session.
 #[derive(Debug, Default)]
 pub(super) struct Feeds {
-    open: Mutex<(u64, HashMap<u64, UnboundedSender<Option<Bytes>>>)>,
+    open: Mutex<(u64, HashMap<u64, Spoken>)>,
 }
 
 impl Feeds {
@@ -45,7 +48,7 @@ impl Feeds {
 }
 
 /// Says all of it on a stream, in a task of its own that ends with the stream.
-pub(super) fn speak(stream: UnboundedSender<Option<Bytes>>, played: Vec<Played>) {
+pub(super) fn speak(stream: Spoken, played: Vec<Played>) {
     tokio::spawn(async move {
         for one in played {
             let sent = match one {

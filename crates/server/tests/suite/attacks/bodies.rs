@@ -85,7 +85,7 @@ fn unreadable() -> Vec<(&'static str, Vec<u8>)> {
         ("a key twice, escaped", br#"{"jsonrpc":"2.0","method":"ping","m\u0065thod":"tools/list","id":1,"handle":"a","h\u0061ndle":"b"}"#.to_vec()),
         ("not UTF-8", b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"p\xff\",\"handle\":\"\xff\"}".to_vec()),
         ("a byte order mark", b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}".to_vec()),
-        ("UTF-16", "{\0\"\0a\0\"\0:\01\0}\0".as_bytes().to_vec()),
+        ("UTF-16", "{\0\"\0a\0\"\0:\0\u{31}\0}\0".as_bytes().to_vec()),
         ("two documents", br#"{"jsonrpc":"2.0","id":1,"method":"ping"}{"a":1}"#.to_vec()),
         ("a half surrogate", br#"{"jsonrpc":"2.0","id":1,"method":"\ud800","handle":"\ud800"}"#.to_vec()),
         ("NaN", br#"{"jsonrpc":"2.0","id":NaN,"method":"ping"}"#.to_vec()),

@@ -8,6 +8,7 @@ use super::raw::{exchange, responses, status, still_serves};
 const HIDDEN: &str = "GET /hidden-request HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 /// A name, header lines and a body. All are refused, or answered once and closed.
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn forms() -> Vec<(&'static str, String, String)> {
     let hidden = HIDDEN.len();
     let chunked = format!("0\r\n\r\n{HIDDEN}");

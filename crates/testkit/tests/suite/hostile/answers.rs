@@ -90,6 +90,7 @@ pub(super) fn silent() -> Vec<Case> {
 }
 
 /// Answers that are too large, or no answers.
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub(super) fn malformed() -> Vec<Case> {
     let deep = format!(
         r#"{{"jsonrpc":"2.0","id":$id,"result":{{"content":[],"x":{}{}}}}}"#,
@@ -182,6 +183,7 @@ pub(super) fn malformed() -> Vec<Case> {
 }
 
 /// Answers beside which something is wrong.
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub(super) fn odd() -> Vec<Case> {
     vec![
         calls("answers twice", [done(), done(), done()], ANSWERED).over(STREAMS),

@@ -28,6 +28,7 @@ fn json_of(body: impl Into<bytes::Bytes>) -> Reply {
     Reply::bytes(200, body).header("content-type", "application/json")
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub(super) fn bodies() -> Vec<Case> {
     vec![
         calls(

@@ -218,6 +218,7 @@ async fn names_nobody_can_carry() {
     check(lists, limits()).await;
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn schemas_that_cost_or_lead_astray() {
     let trap = Scripted::start(Reply::legacy).await.unwrap();
