@@ -1,16 +1,7 @@
 //! An upstream whose every answer a test writes, down to the byte, and which remembers what it was asked.
 //!
-//! ```text
-//! use testkit::scripted::{Reply, Scripted};
-//!
-//! let upstream = Scripted::start(|request| match request.rpc_method().as_deref() {
-//!     Some("tools/call") => Reply::status(503).header("retry-after", "2"),
-//!     _ => Reply::legacy(request),
-//! })
-//! .await?;
-//! // … let a client loose on upstream.url() …
-//! let calls = upstream.received_of("tools/call");
-//! ```
+//! [`Scripted::start`] takes what answers each request: `Reply::status(503).header("retry-after", "2")` for some, `Reply::legacy(request)`
+//! for the rest. A client is let loose on `url()`; `received_of("tools/call")` then tells what came.
 
 mod raw;
 mod received;
