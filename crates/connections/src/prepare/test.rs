@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::{ConnectionId, Health, Tenant};
 use tokio::time::Instant;
 
-use super::{Preparation, Preparing};
+use super::Preparation;
 use crate::pool::{Line, ServerLine, shorten};
 use crate::{ConnectionError, Connections};
 
@@ -38,7 +38,14 @@ impl Connections {
     pub async fn test(&self, tenant: Tenant, id: ConnectionId) -> Result<TestReport, ConnectionError> {
         let line = self.inner.line(tenant, id)?;
         line.wake();
-        let preparing = self.inner.preparing(&line);
+        let (inner, of) = (self.inner.clone(), line.clone());
+        let preparing = async move {
+            match inner.preparing(&of).await {
+                // What was under way had found it resting before this person asked.
+                Err(ConnectionError::Resting { .. }) => inner.preparing_anew(&of).await,
+                outcome => outcome,
+            }
+        };
         self.report(&line, preparing).await
     }
 
@@ -53,7 +60,11 @@ impl Connections {
         self.report(&line, preparing).await
     }
 
-    async fn report(&self, line: &Line, preparing: Preparing) -> Result<TestReport, ConnectionError> {
+    async fn report(
+        &self,
+        line: &Line,
+        preparing: impl Future<Output = Result<Preparation, ConnectionError>>,
+    ) -> Result<TestReport, ConnectionError> {
         let started = Instant::now();
         let outcome = preparing.await;
         let mut lines = line.facts(&self.inner.limits).lines;
