@@ -23,7 +23,7 @@ accept: ## accept the snapshots that were reviewed
 	$(XTASK) accept
 
 bench: ## measure beside other gateways
-	bench/run $(ARGS)
+	$(XTASK) postgres run -- bench/run $(ARGS)
 
 requirements: ## which requirement is covered by which test (ARGS="--issue 1 --uncited")
 	@$(XTASK) requirements $(ARGS)

@@ -83,12 +83,6 @@ class Switchboard:
     def agent_key(self):
         return self.call("POST", "/keys", {"name": f"bench-{secrets.token_hex(4)}", "kind": "agent", "agent": AGENT})["secret"]
 
-    def metrics(self):
-        """The counters of `/metrics`, by name without labels."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=10) as answer:
-            lines = answer.read().decode().splitlines()
-        return {line.split()[0]: float(line.split()[1]) for line in lines if line and not line.startswith("#")}
-
     def memory(self):
         return {"rss_mb": memory_mb(self.pid), "anon_mb": memory_mb(self.pid, "RssAnon")}
 
