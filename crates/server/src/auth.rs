@@ -36,7 +36,8 @@ fn admit(state: &AppState, key: KeyId) -> Result<(), Failure> {
     state.limits.admit(key).map_err(|wait| {
         let detail = "this key sends more requests than it may; slow down";
         let mut failure = Failure::new(FailureKind::RateLimited, "request.rate_limited", detail);
-        failure.retry_after = Some(wait.as_secs().max(1));
+        // Whole seconds, RFC 9110 section 10.2.3; one that is begun counts, or the repeat would come too early.
+        failure.retry_after = Some(wait.as_secs() + u64::from(wait.subsec_nanos() > 0));
         failure
     })
 }

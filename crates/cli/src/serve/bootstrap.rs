@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use domain::{
-    Agent, AgentId, Classification, Effect, Grant, GrantSubject, Handle, KeyKind, Permission, Risk, Secret,
-    ToolRef,
+    Agent, AgentId, Classification, Effect, Grant, GrantSubject, Handle, KeyKind, PageRequest, Permission,
+    Risk, Secret, ToolRef,
 };
 use store::{Change, PinName};
 
@@ -26,6 +26,9 @@ const RISKY_TOOL: &str = "delete_note";
 /// How long the first start waits for the sample server.
 const SAMPLE_WAIT: Duration = Duration::from_secs(10);
 
+/// Names the first administrator's key, for automation.
+const GIVEN_KEY: &str = "SWITCHBOARD_BOOTSTRAP_ADMIN_KEY";
+
 /// What the first start made and shows once.
 #[derive(Default)]
 pub(super) struct First {
@@ -35,28 +38,78 @@ pub(super) struct First {
     given: bool,
 }
 
-pub(super) async fn bootstrap(parts: &Parts, config: &Config, args: &ServeArgs) -> anyhow::Result<First> {
+/// The key that automation gives the first administrator, read before anything is made.
+///
+/// # Errors
+/// Says that it is not a key, without repeating it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this crate is the one that reads the environment"
+)]
+pub(super) fn given_key() -> Result<Option<Secret>, output::Usage> {
+    let Some(text) = std::env::var_os(GIVEN_KEY) else {
+        return Ok(None);
+    };
+    let secret = text.into_string().ok().map(Secret::new);
+    secret
+        .filter(|secret| {
+            secret.expose().starts_with("sb_admin_") && identity::KeyText::parse(secret.expose()).is_ok()
+        })
+        .map(Some)
+        .ok_or_else(|| {
+            output::Usage(format!(
+                "{GIVEN_KEY} must be a whole administrator's key, sb_admin_<uuid>_<43 characters of base64url>, or not be set; nothing was started"
+            ))
+        })
+}
+
+/// Prepares what is served. As long as there is no administrator's key it is the first start, however often one was begun.
+pub(super) async fn bootstrap(
+    parts: &Parts,
+    config: &Config,
+    args: &ServeArgs,
+    given: Option<Secret>,
+) -> anyhow::Result<First> {
     let mut first = First::default();
     let mut entries = config.connections.clone();
-    if parts.first_start {
-        let agent = make_agent(parts).await?;
-        make_keys(parts, agent, &mut first).await?;
-        first.sample = !args.no_sample && !entries.iter().any(|entry| entry.name == SAMPLE);
-        if first.sample {
-            remember_sample(&args.place.data)?;
-        }
-        entries.extend(first.sample.then(sample_entry).transpose()?);
+    if has_administrator(parts).await? {
         start(parts, config, &entries).await?;
-        if first.sample
-            && let Err(error) = prepare_sample(parts, agent).await
-        {
-            tracing::warn!(%error, "the sample server could not be prepared; everything else works");
-            first.sample = false;
-        }
         return Ok(first);
     }
+    let agent = make_agent(parts).await?;
+    make_keys(parts, agent, given, &mut first).await?;
+    first.sample = !args.no_sample && !entries.iter().any(|entry| entry.name == SAMPLE);
+    if first.sample {
+        remember_sample(&args.place.data)?;
+    }
+    entries.extend(first.sample.then(sample_entry).transpose()?);
     start(parts, config, &entries).await?;
+    if first.sample
+        && let Err(error) = prepare_sample(parts, agent).await
+    {
+        tracing::warn!(%error, "the sample server could not be prepared; everything else works");
+        first.sample = false;
+    }
     Ok(first)
+}
+
+/// Whether anybody was ever given an administrator's key; one that was revoked counts.
+async fn has_administrator(parts: &Parts) -> anyhow::Result<bool> {
+    let mut page = PageRequest::first();
+    loop {
+        let found = parts
+            .store
+            .list_keys(parts.tenant, &page)
+            .await
+            .context("the keys cannot be read")?;
+        if found.items.iter().any(|key| key.kind == KeyKind::Admin) {
+            return Ok(true);
+        }
+        if found.next_cursor.is_none() {
+            return Ok(false);
+        }
+        page.cursor = found.next_cursor;
+    }
 }
 
 async fn start(parts: &Parts, config: &Config, entries: &[CommandEntry]) -> anyhow::Result<()> {
@@ -81,22 +134,25 @@ async fn start(parts: &Parts, config: &Config, entries: &[CommandEntry]) -> anyh
 }
 
 async fn make_agent(parts: &Parts) -> anyhow::Result<AgentId> {
-    let agent = Agent {
-        id: AgentId::generate(),
-        handle: Handle::new("default")?,
-        description: "The agent of the first start.".to_owned(),
-        enabled: true,
-        version: 1,
-        created_at: parts.gateway.clock().now(),
-    };
     let change = Change::by_system("bootstrap");
-    let made = parts
-        .store
-        .create_agent(parts.tenant, &change, agent)
-        .await
-        .context("the first agent")?;
+    let handle = Handle::new("default")?;
+    let id = match parts.store.agent_by_handle(parts.tenant, &handle).await? {
+        Some(begun) => begun.id,
+        None => {
+            let agent = Agent {
+                id: AgentId::generate(),
+                handle,
+                description: "The agent of the first start.".to_owned(),
+                enabled: true,
+                version: 1,
+                created_at: parts.gateway.clock().now(),
+            };
+            let made = parts.store.create_agent(parts.tenant, &change, agent).await;
+            made.context("the first agent")?.id
+        }
+    };
     let grant = Grant {
-        agent: made.id,
+        agent: id,
         subject: GrantSubject::Tool(ToolRef::Capability("current_time".into())),
         permission: Permission::Allow,
         at: parts.gateway.clock().now(),
@@ -106,27 +162,26 @@ async fn make_agent(parts: &Parts) -> anyhow::Result<AgentId> {
         .set_grants(parts.tenant, &change, &[grant])
         .await
         .context("the first grant")?;
-    Ok(made.id)
+    Ok(id)
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this crate is the one that reads the environment"
-)]
-async fn make_keys(parts: &Parts, agent: AgentId, first: &mut First) -> anyhow::Result<()> {
+/// The administrator's key comes last: a first start that ends before it begins again.
+async fn make_keys(
+    parts: &Parts,
+    agent: AgentId,
+    given: Option<Secret>,
+    first: &mut First,
+) -> anyhow::Result<()> {
     let now = parts.gateway.clock().now();
-    let admin = match std::env::var("SWITCHBOARD_BOOTSTRAP_ADMIN_KEY") {
-        Ok(text) => {
-            first.given = true;
-            identity::given_key(KeyKind::Admin, "first administrator", now, Secret::new(text)).context(
-                "SWITCHBOARD_BOOTSTRAP_ADMIN_KEY must be a whole key: sb_admin_<uuid>_<43 characters of base64url>",
-            )?
-        }
-        Err(_) => identity::new_key(KeyKind::Admin, "first administrator", now)?,
+    first.given = given.is_some();
+    let name = "first administrator";
+    let admin = match given {
+        Some(secret) => identity::given_key(KeyKind::Admin, name, now, secret)?,
+        None => identity::new_key(KeyKind::Admin, name, now)?,
     };
     let bound = identity::new_key(KeyKind::Agent(agent), "default", now)?;
     let change = Change::by_system("bootstrap");
-    for key in [&admin, &bound] {
+    for key in [&bound, &admin] {
         parts
             .store
             .insert_key(parts.tenant, &change, key.record.clone())

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use domain::Clock;
+use domain::{Clock, Secret};
 use gateway::Registry;
 use store::{Backend, Options, Role, RootKey, RootKeys, Store};
 use tokio::net::TcpListener;
@@ -37,9 +37,13 @@ pub(crate) fn run(args: ServeArgs, registry: Registry) -> ExitCode {
         Ok(config) => config,
         Err(problems) => return output::wrong_configuration(&problems),
     };
+    let given = match bootstrap::given_key() {
+        Ok(given) => given,
+        Err(mistake) => return output::fail(&mistake.into()),
+    };
     log(&config);
     let done = full_runtime().and_then(|runtime| {
-        let outcome = runtime.block_on(serve(args, flags, config, registry));
+        let outcome = runtime.block_on(serve(args, flags, config, given, registry));
         runtime.shutdown_timeout(Duration::from_secs(2));
         outcome
     });
@@ -62,7 +66,13 @@ pub(crate) fn reap() -> anyhow::Result<()> {
     mcp::reap(input.lock()).context("signals cannot be kept off")
 }
 
-async fn serve(args: ServeArgs, flags: Flags, config: Config, registry: Registry) -> anyhow::Result<()> {
+async fn serve(
+    args: ServeArgs,
+    flags: Flags,
+    config: Config,
+    given: Option<Secret>,
+    registry: Registry,
+) -> anyhow::Result<()> {
     files::private_folder(&flags.data)?;
     let listener = TcpListener::bind(config.server.listen).await.with_context(|| {
         format!(
@@ -73,7 +83,7 @@ async fn serve(args: ServeArgs, flags: Flags, config: Config, registry: Registry
     let stop = CancellationToken::new();
     let store = open_store(&config, &flags.data, Role::Serve).await?;
     let parts = wire::wire(&config, &flags, store, registry).await?;
-    let first = bootstrap::bootstrap(&parts, &config, &args).await?;
+    let first = bootstrap::bootstrap(&parts, &config, &args, given).await?;
     background::start(&parts, stop.clone());
     let address = listener.local_addr()?;
     bootstrap::tell(&first, &config, address);

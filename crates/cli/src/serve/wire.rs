@@ -25,8 +25,6 @@ pub(crate) struct Parts {
     pub(crate) connections: Connections,
     pub(crate) gateway: Gateway,
     pub(crate) tenant: Tenant,
-    /// Whether the database was made just now.
-    pub(crate) first_start: bool,
 }
 
 /// Wires everything; nothing listens yet.
@@ -79,7 +77,6 @@ pub(super) async fn wire(
         connections,
         gateway,
         tenant: start.tenant,
-        first_start: start.first_start,
     };
     // The port needs the parts and the parts need the port; this is the one knot, tied once.
     let tied = own.set(parts.clone());

@@ -173,8 +173,8 @@ impl House {
             head_within: bounds.head_within,
             body_within: bounds.body_within,
             sessions: bounds.sessions,
-            rate_per_second: 10_000,
-            rate_burst: 10_000,
+            rate_per_second: bounds.rate_per_second,
+            rate_burst: bounds.burst,
         });
         tokio::spawn(follow(connections.clone(), gateway.clone()));
         tokio::spawn(server::serve(listener, app, stop.clone()));

@@ -6,6 +6,7 @@ mod framing;
 mod hosts;
 mod keys;
 mod paths;
+mod rates;
 mod raw;
 mod repeated;
 mod slow;
