@@ -10,6 +10,8 @@ pub mod cases;
 pub mod catalogue_server;
 pub mod child;
 pub mod conformance_client;
+#[cfg(feature = "database")]
+pub mod database;
 pub mod elder;
 pub mod fixture;
 #[cfg(feature = "targets")]

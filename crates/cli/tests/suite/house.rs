@@ -1,8 +1,9 @@
 //! A served Switchboard with a data folder of its own, and its command line.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -20,7 +21,20 @@ pub(crate) struct House {
     pub(crate) agent: String,
     /// All it printed when it started.
     pub(crate) told: String,
+    start: Start,
     child: Child,
+    stdout: Option<ChildStdout>,
+}
+
+/// How it is started, the first time and again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Start {
+    /// Arguments of `serve` beside the address and the data folder.
+    pub(crate) options: Vec<String>,
+    /// Its environment.
+    pub(crate) environment: Vec<(String, String)>,
+    /// What runs it: a program and its arguments, to which its own are appended.
+    pub(crate) within: Vec<String>,
 }
 
 /// What a command came to.
@@ -31,22 +45,58 @@ pub(crate) struct Said {
     pub(crate) err: String,
 }
 
+impl Start {
+    fn launch(&self, folder: &Path) -> (Child, ChildStdout) {
+        let mut command = match self.within.split_first() {
+            None => program(),
+            Some((outer, arguments)) => {
+                let mut command = Command::new(outer);
+                command
+                    .env_clear()
+                    .env("PATH", path())
+                    .args(arguments)
+                    .arg(PROGRAM);
+                command
+            }
+        };
+        let log = File::options().create(true).append(true).open(folder.join("log"));
+        let mut child = command
+            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .arg(folder.join("data"))
+            .args(&self.options)
+            .envs(self.environment.iter().cloned())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log.unwrap())
+            .spawn()
+            .unwrap();
+        let stdout = child.stdout.take().unwrap();
+        (child, stdout)
+    }
+}
+
 impl House {
     /// Serves for the first time, on a port the system chooses.
     pub(crate) fn start(options: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let mut command = program();
-        command
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(folder.path().join("data"))
-            .args(options);
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        Self::start_in(tempfile::tempdir().unwrap(), options, &[])
+    }
+
+    /// The same with its data in this folder and this in its environment.
+    pub(crate) fn start_in(folder: TempDir, options: &[&str], environment: &[(&str, &str)]) -> Self {
+        let environment = environment
+            .iter()
+            .map(|&(name, value)| (name.to_owned(), value.to_owned()));
+        let start = Start {
+            options: options.iter().map(|&option| option.to_owned()).collect(),
+            environment: environment.collect(),
+            within: Vec::new(),
+        };
+        Self::start_as(folder, start)
+    }
+
+    /// Serves for the first time, in this way.
+    pub(crate) fn start_as(folder: TempDir, start: Start) -> Self {
+        let (child, stdout) = start.launch(folder.path());
         let (url, admin, agent, told) = Default::default();
         let mut house = Self {
             folder,
@@ -54,18 +104,63 @@ impl House {
             admin,
             agent,
             told,
+            start,
             child,
+            stdout: Some(stdout),
         };
+        house.wait_until_it_serves();
+        house
+    }
+
+    /// Serves from a store that was filled elsewhere, whose keys are known.
+    pub(crate) fn moved(&self, folder: TempDir, start: Start) -> Self {
+        let (child, stdout) = start.launch(folder.path());
+        let mut house = Self {
+            folder,
+            url: String::new(),
+            admin: self.admin.clone(),
+            agent: self.agent.clone(),
+            told: String::new(),
+            start,
+            child,
+            stdout: Some(stdout),
+        };
+        house.wait_until_it_serves();
+        house
+    }
+
+    /// Serves again after it was stopped or killed.
+    pub(crate) fn again(&mut self) {
+        self.begin_again();
+        self.wait_until_it_serves();
+    }
+
+    /// Starts again and does not wait until it serves.
+    pub(crate) fn begin_again(&mut self) {
+        let (child, stdout) = self.start.launch(self.folder.path());
+        (self.child, self.stdout) = (child, Some(stdout));
+        self.told.clear();
+    }
+
+    /// How it is started.
+    pub(crate) const fn started(&self) -> &Start {
+        &self.start
+    }
+
+    /// Reads what it tells when it starts.
+    pub(crate) fn wait_until_it_serves(&mut self) {
+        let stdout = self.stdout.take().unwrap();
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            if house.read(&line) {
-                // The log is read to its end, or the server would stand still when the pipe is full.
-                std::thread::spawn(move || drop(stderr.read_to_end(&mut Vec::new())));
-                return house;
+            if self.read(&line) {
+                return;
             }
         }
-        let mut log = String::new();
-        drop(stderr.read_to_string(&mut log));
-        panic!("it did not start: {}\n{log}", house.told);
+        panic!("it did not start: {}\n{}", self.told, self.log());
+    }
+
+    /// What it logged so far.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
     /// Takes a line of what the first start tells; true at its end.
@@ -74,6 +169,8 @@ impl House {
         self.told.push('\n');
         if let Some(rest) = line.strip_prefix("Switchboard serves on ") {
             rest.split(' ').next().unwrap().clone_into(&mut self.url);
+            // Only the first start has more to say.
+            return !self.admin.is_empty();
         } else if let Some(key) = line.trim().strip_prefix("administrator: ") {
             key.clone_into(&mut self.admin);
         } else if let Some(key) = line.trim().strip_prefix("agent default: ") {
@@ -145,7 +242,17 @@ impl House {
 
     /// Sends SIGTERM and waits for its end.
     pub(crate) fn stop(&mut self) -> ExitStatus {
+        self.ask_to_stop();
+        self.child.wait().unwrap()
+    }
+
+    /// Sends SIGTERM.
+    pub(crate) fn ask_to_stop(&self) {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(&mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }
 }

@@ -4,16 +4,22 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::print_stdout,
     reason = "a test stops where its set-up is wrong"
 )]
 
 mod bridge;
+mod client;
 mod corpora;
+mod crash;
 mod first_start;
 mod house;
 mod import;
 mod killed;
 mod no_defaults;
+mod relay;
 mod reload;
+mod scene;
+mod upstream;
 mod usage;
 mod vault;

@@ -19,6 +19,7 @@ const STEP: i64 = 200;
 
 /// Gives every open intent the outcome `unknown`, exactly once. For the one process that serves, before it serves.
 pub(crate) async fn mark_unknown(core: &Core) -> Result<(), StoreError> {
+    outlast(core).await?;
     loop {
         let rows = sql::all(
             &core.db.read,
@@ -39,6 +40,23 @@ pub(crate) async fn mark_unknown(core: &Core) -> Result<(), StoreError> {
             tracing::warn!(calls = rows.len(), "calls were cut off; their outcome is unknown");
         }
     }
+}
+
+/// Waits for what the process before asked PostgreSQL for last: it is still done although whoever asked was killed. An end that
+/// came after ours would be a second one.
+async fn outlast(core: &Core) -> Result<(), StoreError> {
+    if core.db.lazy.is_some() {
+        let writing = core.writing().await?;
+        // Conflicts with every write that has begun, and is let go at once.
+        sql::run(
+            writing.db(),
+            "LOCK TABLE journal IN SHARE ROW EXCLUSIVE MODE",
+            Vec::new(),
+        )
+        .await?;
+        writing.commit().await?;
+    }
+    Ok(())
 }
 
 async fn mark(core: &Core, tenant: Tenant, rows: &[&QueryResult]) -> Result<(), StoreError> {
