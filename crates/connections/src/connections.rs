@@ -282,6 +282,8 @@ impl Connections {
         self.inner.stop.cancel();
         let lines: Vec<_> = self.inner.lines.iter().map(|line| line.clone()).collect();
         self.inner.lines.clear();
+        // Nobody's turn comes any more.
+        lines.iter().for_each(|line| line.calls.close());
         for live in lines.iter().flat_map(|line| line.take_all()) {
             self.inner.close_later(live);
         }
@@ -298,7 +300,7 @@ impl Connections {
 impl Inner {
     /// The connection in memory; a new one knows nothing yet.
     pub(crate) fn line(&self, tenant: Tenant, id: ConnectionId) -> Result<Arc<Line>, ConnectionError> {
-        if self.over.load(Ordering::Acquire) {
+        if self.stopping() {
             return Err(ConnectionError::Stopped);
         }
         let new = || Arc::new(Line::new(tenant, id, &self.limits, self.stop.child_token()));
@@ -309,6 +311,11 @@ impl Inner {
         } else {
             Err(ConnectionError::NotFound)
         }
+    }
+
+    /// Whether everything is about to end.
+    pub(crate) fn stopping(&self) -> bool {
+        self.over.load(Ordering::Acquire)
     }
 
     /// Tells whoever listens.

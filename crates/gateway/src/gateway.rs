@@ -232,10 +232,7 @@ impl Gateway {
             .await
             .is_err()
         {
-            tracing::warn!(
-                left = self.inner.tasks.len(),
-                "stopping with calls under way; they will be shown as unknown"
-            );
+            tracing::warn!(left = self.inner.tasks.len(), "calls were still under way at the end");
         }
     }
 }

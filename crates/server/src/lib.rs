@@ -23,5 +23,5 @@ mod state;
 pub use app::App;
 #[doc(hidden)]
 pub use mcp::probe;
-pub use serve::serve;
+pub use serve::{Ending, serve};
 pub use state::{Options, SessionLimits};

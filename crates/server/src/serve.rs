@@ -24,14 +24,22 @@ const HEAD_BYTES: usize = 64 * 1024;
 const HEADERS: usize = 100;
 /// Most connections at once; more wait in the listener's queue.
 const CONNECTIONS: usize = 10_000;
-/// How long connections may take to end once the server stops.
-const LINGER: Duration = Duration::from_secs(10);
 
-/// Serves until told to stop, then lets what is under way end.
+/// How serving ends.
+#[derive(Debug, Clone, Default)]
+pub struct Ending {
+    /// Nothing new is taken, and what is under way ends by itself.
+    pub stop: CancellationToken,
+    /// What still is under way then is broken off.
+    pub cut: CancellationToken,
+}
+
+/// Serves until told to stop, then until everything under way has ended or is cut off.
 ///
 /// # Errors
 /// When the listener fails for good.
-pub async fn serve(listener: TcpListener, app: App, stop: CancellationToken) -> std::io::Result<()> {
+pub async fn serve(listener: TcpListener, app: App, ending: Ending) -> std::io::Result<()> {
+    let stop = ending.stop.clone();
     let connections = TaskTracker::new();
     let watch = mcp::end_orphans(app.state.clone());
     let watching = tokio::spawn(stop.clone().run_until_cancelled_owned(watch));
@@ -46,9 +54,13 @@ pub async fn serve(listener: TcpListener, app: App, stop: CancellationToken) -> 
         };
         match accepted {
             Ok((stream, peer)) => {
-                let (app, stop) = (app.clone(), stop.clone());
+                let (app, ending) = (app.clone(), ending.clone());
                 connections.spawn(async move {
-                    connection(stream, peer, app, stop).await;
+                    let Ending { stop, cut } = ending;
+                    let cut_off = cut.run_until_cancelled(connection(stream, peer, app, stop)).await;
+                    if cut_off.is_none() {
+                        tracing::warn!(%peer, "a connection was still open at the end and was broken off");
+                    }
                     drop(place);
                 });
             }
@@ -64,9 +76,7 @@ pub async fn serve(listener: TcpListener, app: App, stop: CancellationToken) -> 
     app.state.sessions.close();
     watching.abort();
     connections.close();
-    if tokio::time::timeout(LINGER, connections.wait()).await.is_err() {
-        tracing::warn!(open = connections.len(), "connections were still open at the end");
-    }
+    connections.wait().await;
     Ok(())
 }
 

@@ -4,6 +4,7 @@ mod background;
 mod bootstrap;
 mod commands;
 mod ports;
+mod stopping;
 mod wire;
 
 use std::io::IsTerminal as _;
@@ -80,22 +81,17 @@ async fn serve(
             config.server.listen
         )
     })?;
-    let stop = CancellationToken::new();
+    let ending = server::Ending::default();
     let store = open_store(&config, &flags.data, Role::Serve).await?;
     let parts = wire::wire(&config, &flags, store, registry).await?;
     let first = bootstrap::bootstrap(&parts, &config, &args, given).await?;
-    background::start(&parts, stop.clone());
+    background::start(&parts, ending.stop.clone());
     let address = listener.local_addr()?;
     bootstrap::tell(&first, &config, address);
-    stop_on_signal(stop.clone(), parts.clone());
+    stop_on_signal(ending.stop.clone(), parts.clone());
+    let serving = server::serve(listener, parts.app(&config), ending.clone());
     let drain = Duration::from_secs(config.server.drain_seconds);
-    server::serve(listener, parts.app(&config), stop.clone())
-        .await
-        .context("serving failed")?;
-    parts.gateway.drain(drain).await;
-    parts.connections.shutdown(drain).await;
-    parts.store.close().await;
-    Ok(())
+    stopping::serve_and_stop(parts, serving, (ending, drain)).await
 }
 
 /// Opens the store the configuration names: to serve from it, or to work beside a server.

@@ -12,6 +12,7 @@ mod bridge;
 mod client;
 mod corpora;
 mod crash;
+mod drain;
 mod first_start;
 mod house;
 mod import;

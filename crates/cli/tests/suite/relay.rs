@@ -50,12 +50,11 @@ impl Relay {
 }
 
 async fn relay(near: TcpStream, to: SocketAddr, there: watch::Receiver<bool>) {
-    let Ok(far) = TcpStream::connect(to).await else { return };
+    let Ok(far) = TcpStream::connect(to).await else {
+        return;
+    };
     let (near, far) = (near.into_split(), far.into_split());
-    tokio::join!(
-        pass(near.0, far.1, there.clone()),
-        pass(far.0, near.1, there)
-    );
+    tokio::join!(pass(near.0, far.1, there.clone()), pass(far.0, near.1, there));
 }
 
 async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut there: watch::Receiver<bool>) {

@@ -83,6 +83,11 @@ pub(super) fn request_failed(error: RequestError, effect: Effect) -> Dispatched 
     }
 }
 
+/// Whether a call that only reads ended with its session, and so with whoever ended that.
+pub(super) fn broken_off(error: &RequestError, effect: Effect) -> bool {
+    matches!(error, RequestError::Closed { .. }) && effect == Effect::ReadOnly
+}
+
 /// The request could not even be made: there is no session to send it on.
 pub(super) fn unreachable(error: &ConnectionError) -> Dispatched {
     let mut dispatched = failed(Outcome::failed(error.outcome()), false, error.to_string());

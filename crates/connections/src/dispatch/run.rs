@@ -1,5 +1,6 @@
 //! The way of a cleared call to its server.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,7 +52,12 @@ impl Connections {
                     // The definition the headers were made from is not the server's any more.
                     self.inner.lists_changed(&way.line);
                 }
-                outcome::request_failed(error, cleared.effect())
+                if self.inner.stopping() && outcome::broken_off(&error, cleared.effect()) {
+                    let outcome = Outcome::failed(OutcomeCode::Cancelled);
+                    outcome::failed(outcome, error.sent(), "the server stops".to_owned())
+                } else {
+                    outcome::request_failed(error, cleared.effect())
+                }
             }
         };
         way.conclude(dispatched)
@@ -167,7 +173,13 @@ impl Way {
                 wire.param_headers = self.inner.plan(&self.line, self.line.tenant, cleared).await;
             }
             self.set_level(&lease, to).await;
-            match live.upstream.request(wire.clone(), events.clone()).await {
+            let asked = live.upstream.request(wire.clone(), events.clone());
+            let answer = if lease.alone() {
+                self.until_stopped(Box::pin(asked)).await
+            } else {
+                asked.await
+            };
+            match answer {
                 Err(RequestError::SessionExpired | RequestError::Closed { sent: false, .. }) if again => {
                     again = false;
                     self.inner.discard(&self.line, live);
@@ -175,6 +187,20 @@ impl Way {
                 answer => return answer.map_err(Failed::Request),
             }
         }
+    }
+
+    /// Ends a request on a session that is this call's alone when the connection ends.
+    async fn until_stopped(
+        &self,
+        asked: Pin<Box<dyn Future<Output = Result<Box<RawValue>, RequestError>> + Send + '_>>,
+    ) -> Result<Box<RawValue>, RequestError> {
+        let answer = self.line.stop.run_until_cancelled(asked).await;
+        answer.unwrap_or_else(|| {
+            Err(RequestError::Closed {
+                reason: "the connection was removed or shut down".to_owned(),
+                sent: true,
+            })
+        })
     }
 
     /// Tells a legacy server which log level the client wants. In a shared session only more is asked for, never less: others may

@@ -120,6 +120,13 @@ impl Inner {
     }
 }
 
+impl Lease {
+    /// Whether the session is this call's alone. Then nobody else knows of it, and so nobody else ends it.
+    pub(crate) const fn alone(&self) -> bool {
+        self.once
+    }
+}
+
 impl Drop for Lease {
     fn drop(&mut self) {
         self.live.leave();

@@ -49,6 +49,8 @@ pub(super) struct Session {
     pub(super) context: ClientContext,
     /// Ends everything that belongs to it.
     pub(super) ended: CancellationToken,
+    /// Ends its standing stream alone: the server stops, and calls under way may still end.
+    closing: CancellationToken,
     /// Whether its agent was ever seen enabled.
     enabled: AtomicBool,
     started: Instant,
@@ -98,7 +100,7 @@ pub(super) struct Opening {
 }
 
 impl Session {
-    pub(super) fn new(opening: Opening, ended: CancellationToken) -> Self {
+    pub(super) fn new(opening: Opening, closing: CancellationToken) -> Self {
         let Opening {
             id,
             owner,
@@ -116,7 +118,8 @@ impl Session {
             version,
             can,
             context,
-            ended,
+            ended: CancellationToken::new(),
+            closing,
             enabled: AtomicBool::new(false),
             started: Instant::now(),
             seen: AtomicU64::new(0),
@@ -297,7 +300,7 @@ impl Session {
 
     /// Makes a standing stream; an earlier one ends. When it ends, and what is said on it.
     pub(super) fn stand(&self) -> (CancellationToken, mpsc::Receiver<String>) {
-        let ended = self.ended.child_token();
+        let ended = self.closing.child_token();
         let (said, heard) = mpsc::channel(SAID);
         let stand = Stand {
             ended: ended.clone(),
@@ -306,6 +309,10 @@ impl Session {
         let earlier = self.lock().standing.replace(stand);
         if let Some(earlier) = earlier {
             earlier.ended.cancel();
+        }
+        // It may have ended meanwhile, and then did not see this one.
+        if self.ended.is_cancelled() {
+            ended.cancel();
         }
         (ended, heard)
     }
@@ -369,6 +376,9 @@ impl Session {
         let asked: Vec<PeerResponder> = {
             let mut state = self.lock();
             state.streams.clear();
+            if let Some(stand) = state.standing.take() {
+                stand.ended.cancel();
+            }
             state.asked.drain().map(|(_, responder)| responder).collect()
         };
         drop(asked);

@@ -111,7 +111,7 @@ impl Sessions {
 
     /// Opens a session, where needed in place of one nobody uses.
     pub(super) fn open(&self, gateway: &Gateway, opening: Opening) -> Result<Arc<Session>, NoSession> {
-        let session = Arc::new(Session::new(opening, self.inner.closing.child_token()));
+        let session = Arc::new(Session::new(opening, self.inner.closing.clone()));
         let SessionLimits { total, per_key, idle } = self.inner.limits;
         let gone = {
             let mut table = self.inner.table.write().unwrap_or_else(PoisonError::into_inner);

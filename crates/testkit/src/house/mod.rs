@@ -14,7 +14,7 @@ use gateway::{Gateway, Later, Ports, ReloadReport};
 use identity::Keys;
 use store::Store;
 use tokio::net::TcpListener;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::DropGuard;
 
 pub use bounds::Bounds;
 pub use front::Front;
@@ -32,6 +32,8 @@ pub struct Plan {
     pub limits: Limits,
     /// The bounds of clients.
     pub bounds: Bounds,
+    /// What it takes for the time.
+    pub clock: Clock,
 }
 
 /// A running Switchboard. Dropping it stops it and removes its files.
@@ -123,16 +125,18 @@ impl House {
 
     #[expect(clippy::unwrap_used, reason = "a test that cannot start its house has failed")]
     async fn open(folder: tempfile::TempDir, root: store::RootKeys, plan: Plan) -> Self {
-        let options = store::Options::sqlite(folder.path().join("data.db"), root.clone());
-        let store = Store::open(options).await.unwrap();
-        let tenant = store.bootstrap().await.unwrap().tenant;
-        let keys = Keys::load(store.clone(), Clock::System).await.unwrap();
         let Plan {
             reachable,
             commands,
             limits,
             bounds,
+            clock,
         } = plan;
+        let mut options = store::Options::sqlite(folder.path().join("data.db"), root.clone());
+        options.clock = clock.clone();
+        let store = Store::open(options).await.unwrap();
+        let tenant = store.bootstrap().await.unwrap().tenant;
+        let keys = Keys::load(store.clone(), clock.clone()).await.unwrap();
         let egress = reachable
             .iter()
             .fold(mcp::egress::Egress::public(), |egress, url| {
@@ -150,7 +154,7 @@ impl House {
             store: store.clone(),
             connections: connections.clone(),
             registry: capabilities::registry().unwrap(),
-            clock: Clock::System,
+            clock,
             schemas,
             names: policy::NameLimits::default(),
             public_url: url.as_str().into(),
@@ -162,7 +166,7 @@ impl House {
         })
         .await
         .unwrap();
-        let stop = CancellationToken::new();
+        let ending = server::Ending::default();
         let app = server::App::new(server::Options {
             gateway: gateway.clone(),
             keys: keys.clone(),
@@ -177,7 +181,7 @@ impl House {
             rate_burst: bounds.burst,
         });
         tokio::spawn(follow(connections.clone(), gateway.clone()));
-        tokio::spawn(server::serve(listener, app, stop.clone()));
+        tokio::spawn(server::serve(listener, app, ending.clone()));
         Self {
             url,
             admin: String::new(),
@@ -189,7 +193,7 @@ impl House {
             connections,
             keys,
             root,
-            stop: stop.drop_guard(),
+            stop: ending.stop.drop_guard(),
             folder,
         }
     }
