@@ -50,6 +50,9 @@ pub(crate) enum Command {
     /// Look after the vault.
     #[command(arg_required_else_help = true)]
     Vault(VaultArgs),
+    /// Look after the store.
+    #[command(arg_required_else_help = true)]
+    Store(StoreArgs),
 }
 
 const BRIDGE_EXAMPLE: &str = "\
@@ -65,6 +68,11 @@ const VAULT_EXAMPLES: &str = "\
 Examples:
   switchboard vault set github-token
   pass show github | switchboard vault set github-token --data /srv/switchboard";
+
+const COPY_EXAMPLES: &str = "\
+Examples:
+  switchboard store copy --from data --to env:DATABASE_URL
+  switchboard store copy --from file:/run/secrets/database-url --to /srv/switchboard";
 
 /// Where things are.
 #[derive(Debug, Clone, Args)]
@@ -161,6 +169,38 @@ pub(crate) enum VaultCommand {
         /// The name.
         name: String,
     },
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StoreArgs {
+    #[command(subcommand)]
+    pub(crate) command: StoreCommand,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Copy a whole store into an empty one, also from SQLite to PostgreSQL and back. No server may run on either.
+    #[command(
+        long_about = "Copies a whole store into an empty one, also from SQLite to PostgreSQL and back: all rows as they are, in one \
+                      transaction, counted and with the record verified before it ends. The source is only read. No server may run \
+                      on either. Secrets stay sealed: whoever serves from the copy needs the same root key (vault.key). What else \
+                      lies in the data folder (connections.d) is not part of the store.",
+        after_help = COPY_EXAMPLES
+    )]
+    Copy(CopyArgs),
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CopyArgs {
+    /// What to copy: a data folder, or env:NAME or file:PATH that holds the URL of a PostgreSQL database.
+    #[arg(long, value_name = "STORE")]
+    pub(crate) from: String,
+    /// Where to: the same. A folder is made where it is missing, a PostgreSQL database must be there.
+    #[arg(long, value_name = "STORE")]
+    pub(crate) to: String,
+    /// Print JSON for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Clone, Args)]

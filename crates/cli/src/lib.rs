@@ -11,6 +11,7 @@ mod output;
 #[doc(hidden)]
 pub mod probe;
 mod serve;
+mod store_copy;
 mod vault;
 
 use std::process::ExitCode;
@@ -49,6 +50,7 @@ pub fn run() -> ExitCode {
             completions::write(shell, client::commands(Cli::command(), &registry))
         }
         Command::Vault(args) => vault::run(args),
+        Command::Store(args) => store_copy::run(args),
     };
     done.map_or_else(|error| output::fail(&error), |()| ExitCode::SUCCESS)
 }

@@ -11,6 +11,7 @@ mod audit;
 mod catalogue;
 mod change;
 mod connections;
+mod copy;
 mod core;
 mod database;
 mod epoch;
@@ -35,6 +36,7 @@ pub use audit::{AuditEntry, AuditFilter, Bad, Expected, Head, Link, Progress, Ve
 pub use catalogue::Catalogue;
 pub use change::Change;
 pub use connections::StateReport;
+pub use copy::{Copied, CopiedRecord, CopyError, CopyProgress, copy};
 pub use error::{IntentError, StoreError, VaultError};
 pub use idempotency::{Idempotency, IdempotentRequest};
 pub use journal::{Intent, Recorded, WriterCounts};

@@ -21,6 +21,7 @@ mod no_defaults;
 mod relay;
 mod reload;
 mod scene;
+mod store_copy;
 mod upstream;
 mod usage;
 mod vault;

@@ -14,7 +14,7 @@ use crate::sql::{self, Query, digest, get, values};
 use crate::{StoreError, tenants};
 
 /// Links of one commit: others write in between.
-const STEP: i64 = 128;
+const STEP: i64 = 256;
 /// Rows of one statement, so that few texts need preparing.
 const SIZES: [usize; 4] = [64, 16, 4, 1];
 /// How long a lease holds without being renewed, in microseconds of database time.
@@ -126,7 +126,7 @@ async fn chain_step(core: &Core, holder: Uuid, tenant: Tenant) -> Result<u64, St
 }
 
 /// Takes or renews the workspace's lease in this transaction, which then is the only one that can until it ends. The token grows
-/// with each new holder.
+/// with each new holder. A lease that ends later than any can is from before the clock was set back: nobody holds it.
 async fn hold(db: &impl ConnectionTrait, holder: Uuid, tenant: Tenant) -> Result<bool, StoreError> {
     let now = match db.get_database_backend() {
         DbBackend::Postgres => "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT",
@@ -136,7 +136,7 @@ async fn hold(db: &impl ConnectionTrait, holder: Uuid, tenant: Tenant) -> Result
         "INSERT INTO leases (organization_id, name, holder, token, expires_at) VALUES ($1, $2, $3, 1, {now} + $4)
          ON CONFLICT (organization_id, name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at,
          token = leases.token + CASE WHEN leases.holder = excluded.holder THEN 0 ELSE 1 END
-         WHERE leases.holder = excluded.holder OR leases.expires_at < {now} RETURNING token"
+         WHERE leases.holder = excluded.holder OR leases.expires_at < {now} OR leases.expires_at > {now} + 2 * $4 RETURNING token"
     );
     let (organization, workspace) = sql::of(tenant);
     let row = sql::one(
@@ -149,7 +149,7 @@ async fn hold(db: &impl ConnectionTrait, holder: Uuid, tenant: Tenant) -> Result
 }
 
 /// Where the chain ends.
-pub(super) async fn last(db: &impl ConnectionTrait, tenant: Tenant) -> Result<(i64, Digest), StoreError> {
+pub(crate) async fn last(db: &impl ConnectionTrait, tenant: Tenant) -> Result<(i64, Digest), StoreError> {
     let mut query = Query::of(
         tenant,
         "SELECT seq, link_hash FROM links WHERE organization_id = $1 AND workspace_id = $2",

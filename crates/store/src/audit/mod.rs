@@ -11,7 +11,8 @@ use crate::journal::codec;
 use crate::sql::{self, Query, digest_or_none, get};
 use crate::{Store, StoreError, paging};
 
-pub(crate) use chain::chain_forever;
+pub(crate) use chain::{chain_forever, last};
+pub(crate) use verify::verify;
 
 /// Which entries a list holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -135,7 +136,7 @@ impl Store {
         expected: Expected,
         progress: impl FnMut(Progress) + Send,
     ) -> Result<Verification, StoreError> {
-        verify::verify(self.core(), tenant, expected, progress).await
+        verify::verify(&self.core().db.read, tenant, expected, progress).await
     }
 
     /// Makes the links that are missing, in every workspace whose lease is free; says how many. The store does this by itself.

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use domain::{Digest, Tenant};
-use sea_orm::QueryResult;
+use sea_orm::{ConnectionTrait, QueryResult};
 use uuid::Uuid;
 
 use super::chain::{self, Made};
 use super::{Bad, Expected, Head, Progress, Verification};
 use crate::StoreError;
-use crate::core::Core;
 use crate::journal::codec;
 use crate::sql::{self, Query, digest, get};
 
@@ -25,15 +24,15 @@ struct Check {
 }
 
 /// Checks a workspace's record.
-pub(super) async fn verify(
-    core: &Core,
+pub(crate) async fn verify(
+    db: &impl ConnectionTrait,
     tenant: Tenant,
     expected: Expected,
     mut progress: impl FnMut(Progress) + Send,
 ) -> Result<Verification, StoreError> {
     // Links made while this runs are left for the next time.
-    let (end, head) = chain::last(&core.db.read, tenant).await?;
-    let total = count(core, tenant, 0).await?;
+    let (end, head) = chain::last(db, tenant).await?;
+    let total = count(db, tenant, 0).await?;
     let mut check = Check {
         tenant,
         expected,
@@ -42,16 +41,16 @@ pub(super) async fn verify(
         result: Verification {
             entries: 0,
             links: 0,
-            unchained_tail: count(core, tenant, end).await?,
+            unchained_tail: count(db, tenant, end).await?,
             first_bad: None,
             head: (end > 0).then_some(Head { seq: end, link: head }),
         },
     };
     let mut after = 0;
     while after < end {
-        let until = step_end(core, tenant, (after, end)).await?;
-        let mut links = read_links(core, tenant, (after, until)).await?;
-        let entries = read_entries(core, tenant, (after, until)).await?;
+        let until = step_end(db, tenant, (after, end)).await?;
+        let mut links = read_links(db, tenant, (after, until)).await?;
+        let entries = read_entries(db, tenant, (after, until)).await?;
         let mut places: Vec<i64> = links.keys().chain(entries.keys()).copied().collect();
         places.sort_unstable();
         places.dedup();
@@ -117,10 +116,10 @@ impl Check {
             && want.at == get::<i64>(row, "at")?
             && want.agent == get::<Option<Uuid>>(row, "agent_id")?
             && want.connection == get::<Option<Uuid>>(row, "connection_id")?
-            && want.exposed == get::<Option<String>>(row, "exposed")?
-            && want.tool == get::<Option<String>>(row, "tool")?
-            && want.actor == get::<String>(row, "actor")?
-            && want.word == get::<String>(row, "word")?
+            && want.exposed.as_deref() == get::<Option<String>>(row, "exposed")?.as_deref()
+            && want.tool.as_deref() == get::<Option<String>>(row, "tool")?.as_deref()
+            && *want.actor == *get::<String>(row, "actor")?
+            && *want.word == *get::<String>(row, "word")?
             && want.approval == get::<Option<Uuid>>(row, "approval_id")?;
         Ok((!same).then_some("the entry's columns do not say what the entry says: they were changed"))
     }
@@ -143,20 +142,24 @@ impl Check {
     }
 }
 
-async fn count(core: &Core, tenant: Tenant, after: i64) -> Result<u64, StoreError> {
+async fn count(db: &impl ConnectionTrait, tenant: Tenant, after: i64) -> Result<u64, StoreError> {
     let mut query = Query::of(
         tenant,
         "SELECT COUNT(*) AS n FROM journal WHERE organization_id = $1 AND workspace_id = $2",
     );
     query.push(" AND seq > {}", after);
-    let row = sql::one(&core.db.read, &query.sql, query.values)
+    let row = sql::one(db, &query.sql, query.values)
         .await?
         .ok_or(StoreError::NotFound { what: "count" })?;
     Ok(u64::try_from(get::<i64>(&row, "n")?).unwrap_or_default())
 }
 
 /// Where the next step ends: so that it has a bounded number of links, and of entries among them.
-async fn step_end(core: &Core, tenant: Tenant, (after, end): (i64, i64)) -> Result<i64, StoreError> {
+async fn step_end(
+    db: &impl ConnectionTrait,
+    tenant: Tenant,
+    (after, end): (i64, i64),
+) -> Result<i64, StoreError> {
     let mut until = end;
     for table in ["links", "journal"] {
         let mut query = Query::of(
@@ -165,7 +168,7 @@ async fn step_end(core: &Core, tenant: Tenant, (after, end): (i64, i64)) -> Resu
         );
         query.push(" AND seq > {}", after);
         query.push(" ORDER BY seq LIMIT 1 OFFSET {}", STEP);
-        if let Some(row) = sql::one(&core.db.read, &query.sql, query.values).await? {
+        if let Some(row) = sql::one(db, &query.sql, query.values).await? {
             until = until.min(get::<i64>(&row, "seq")?);
         }
     }
@@ -173,7 +176,7 @@ async fn step_end(core: &Core, tenant: Tenant, (after, end): (i64, i64)) -> Resu
 }
 
 async fn read_links(
-    core: &Core,
+    db: &impl ConnectionTrait,
     tenant: Tenant,
     (after, until): (i64, i64),
 ) -> Result<BTreeMap<i64, Made>, StoreError> {
@@ -183,7 +186,7 @@ async fn read_links(
     );
     query.push(" AND seq > {}", after);
     query.push(" AND seq <= {}", until);
-    let rows = sql::all(&core.db.read, &query.sql, query.values).await?;
+    let rows = sql::all(db, &query.sql, query.values).await?;
     rows.iter()
         .map(|row| {
             let made = Made {
@@ -198,7 +201,7 @@ async fn read_links(
 }
 
 async fn read_entries(
-    core: &Core,
+    db: &impl ConnectionTrait,
     tenant: Tenant,
     (after, until): (i64, i64),
 ) -> Result<BTreeMap<i64, QueryResult>, StoreError> {
@@ -208,6 +211,6 @@ async fn read_entries(
     );
     query.push(" AND seq > {}", after);
     query.push(" AND seq <= {}", until);
-    let rows = sql::all(&core.db.read, &query.sql, query.values).await?;
+    let rows = sql::all(db, &query.sql, query.values).await?;
     rows.into_iter().map(|row| Ok((get(&row, "seq")?, row))).collect()
 }

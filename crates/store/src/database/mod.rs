@@ -1,6 +1,7 @@
 //! The connections to a database: for SQLite one that writes and a few that read, for PostgreSQL a pool.
 
 mod postgres;
+mod source;
 mod sqlite;
 
 use std::sync::Arc;
@@ -12,8 +13,9 @@ use sea_orm::{
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::options::{Backend, Options};
-use crate::{StoreError, schema};
+use crate::{Durability, Role, StoreError, schema};
 
+pub(crate) use source::Source;
 pub(crate) use sqlite::Wal;
 
 /// How much a commit waits for.
@@ -32,8 +34,8 @@ pub(crate) struct Database {
     write: DatabaseConnection,
     /// On PostgreSQL, a connection whose commits do not wait for the disk.
     pub(crate) lazy: Option<DatabaseConnection>,
-    /// On SQLite, who holds this writes; it remembers what the one connection's commits wait for.
-    turn: Option<Arc<Mutex<Option<Sync>>>>,
+    /// On SQLite, who holds this writes.
+    turn: Option<Arc<Mutex<Lane>>>,
     /// On SQLite, the write-ahead log, for putting it on disk.
     pub(crate) wal: Option<Wal>,
 }
@@ -41,28 +43,50 @@ pub(crate) struct Database {
 /// A transaction that writes. Dropped without a commit, it is undone.
 pub(crate) struct Transaction {
     pub(crate) tx: DatabaseTransaction,
-    _turn: Option<OwnedMutexGuard<Option<Sync>>>,
+    turn: Option<OwnedMutexGuard<Lane>>,
 }
 
 /// The right to use SQLite's one writing connection.
 pub(crate) struct Turn<'a> {
     pub(crate) db: &'a DatabaseConnection,
-    _turn: OwnedMutexGuard<Option<Sync>>,
+    turn: OwnedMutexGuard<Lane>,
+}
+
+/// What is known of SQLite's one writing connection.
+struct Lane {
+    /// What its commits wait for; none while that is not known.
+    sync: Option<Sync>,
+    /// The last turn did not end well, or has not ended.
+    suspect: bool,
 }
 
 impl Database {
     /// Connects and migrates.
     pub(crate) async fn open(options: &Options) -> Result<Self, StoreError> {
-        let this = match &options.backend {
-            Backend::Sqlite { path } => sqlite::open(path, options.role).await?,
-            Backend::Postgres { url, max_connections } => {
-                postgres::open(url, *max_connections, options.durability).await?
-            }
-        };
-        let tx = this.begin(Sync::Full).await?;
-        schema::migrate(&tx.tx).await?;
-        tx.commit().await?;
+        let this = Self::connect(&options.backend, options.role, options.durability).await?;
+        this.migrate().await?;
         Ok(this)
+    }
+
+    /// Connects.
+    pub(crate) async fn connect(
+        backend: &Backend,
+        role: Role,
+        durability: Durability,
+    ) -> Result<Self, StoreError> {
+        match backend {
+            Backend::Sqlite { path } => sqlite::open(path, role).await,
+            Backend::Postgres { url, max_connections } => {
+                postgres::open(url, *max_connections, durability).await
+            }
+        }
+    }
+
+    /// Brings the schema up to date.
+    pub(crate) async fn migrate(&self) -> Result<(), StoreError> {
+        let tx = self.begin(Sync::Full).await?;
+        schema::migrate(&tx.tx).await?;
+        Ok(tx.commit().await?)
     }
 
     /// Begins a transaction that writes.
@@ -77,7 +101,7 @@ impl Database {
         };
         Ok(Transaction {
             tx: self.write.begin_with_options(options).await?,
-            _turn: turn,
+            turn,
         })
     }
 
@@ -86,25 +110,25 @@ impl Database {
         match &self.turn {
             Some(turn) => Ok(Some(Turn {
                 db: &self.write,
-                _turn: self.take(turn, sync).await?,
+                turn: self.take(turn, sync).await?,
             })),
             None => Ok(None),
         }
     }
 
-    async fn take(
-        &self,
-        turn: &Arc<Mutex<Option<Sync>>>,
-        sync: Sync,
-    ) -> Result<OwnedMutexGuard<Option<Sync>>, DbErr> {
-        let mut mode = turn.clone().lock_owned().await;
-        if *mode != Some(sync) {
-            // Unknown until it is set: if this is given up halfway, the next one sets it again.
-            *mode = None;
-            sqlite::set_sync(&self.write, sync).await?;
-            *mode = Some(sync);
+    async fn take(&self, turn: &Arc<Mutex<Lane>>, sync: Sync) -> Result<OwnedMutexGuard<Lane>, DbErr> {
+        let mut lane = turn.clone().lock_owned().await;
+        if lane.suspect && sqlite::mend(&self.write).await? {
+            lane.sync = Some(Sync::Full);
         }
-        Ok(mode)
+        lane.suspect = true;
+        if lane.sync != Some(sync) {
+            // Unknown until it is set: if this is given up halfway, the next one sets it again.
+            lane.sync = None;
+            sqlite::set_sync(&self.write, sync).await?;
+            lane.sync = Some(sync);
+        }
+        Ok(lane)
     }
 
     /// Closes every connection, then lets another process serve.
@@ -123,6 +147,27 @@ impl Database {
 
 impl Transaction {
     pub(crate) async fn commit(self) -> Result<(), DbErr> {
-        self.tx.commit().await
+        self.tx.commit().await?;
+        if let Some(mut lane) = self.turn {
+            lane.suspect = false;
+        }
+        Ok(())
+    }
+}
+
+impl Turn<'_> {
+    /// All went well.
+    pub(crate) fn done(mut self) {
+        self.turn.suspect = false;
+    }
+}
+
+impl Lane {
+    /// A connection that was just opened.
+    const fn new() -> Self {
+        Self {
+            sync: Some(Sync::Full),
+            suspect: false,
+        }
     }
 }

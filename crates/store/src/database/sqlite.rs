@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use sea_orm::sqlx::ConnectOptions as _;
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
+use sea_orm::sqlx::{ConnectOptions as _, Connection as _, raw_sql};
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbErr, SqlxSqliteConnector};
 use tokio::sync::Mutex;
 
-use super::{Database, Sync};
+use super::{Database, Lane, Sync};
 use crate::{Role, StoreError};
 
 /// Connections that read at the same time.
@@ -23,6 +23,12 @@ const BUSY: Duration = Duration::from_secs(10);
 
 /// Pages in the log before they are moved to the database, 16 MB: appending touches the same pages again and again.
 const CHECKPOINT_PAGES: &str = "4000";
+
+/// Memory for pages of the connection that writes, 8 MB: what is appended to stays in it.
+const WRITER_CACHE: &str = "-8000";
+
+/// The lock of whoever serves, let go when dropped.
+pub(super) type Serving = File;
 
 /// The write-ahead log's file, and the lock of the process that serves.
 pub(crate) struct Wal {
@@ -41,18 +47,34 @@ pub(super) async fn open(path: &Path, role: Role) -> Result<Database, StoreError
         .busy_timeout(BUSY)
         .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
         .disable_statement_logging();
-    let write = pool(1).connect_with(options.clone()).await.map_err(connect)?;
+    let writing = options.clone().pragma("cache_size", WRITER_CACHE);
+    let write = pool(1).connect_with(writing).await.map_err(connect)?;
     let read = pool(READERS).connect_lazy_with(options.read_only(true));
     Ok(Database {
         read: wrap(read),
         write: wrap(write),
         lazy: None,
-        turn: Some(Arc::new(Mutex::new(Some(Sync::Full)))),
+        turn: Some(Arc::new(Mutex::new(Lane::new()))),
         wal: Some(Wal {
             path: beside(path, "-wal"),
             serving: std::sync::Mutex::new(serving),
         }),
     })
+}
+
+/// Opens a file that is there to read it, with the lock of whoever serves.
+pub(super) async fn open_to_read(path: &Path) -> Result<(DatabaseConnection, Serving), StoreError> {
+    if !path.exists() {
+        return Err(file_error(path, std::io::ErrorKind::NotFound.into()));
+    }
+    let serving = serving(path)?;
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .read_only(true)
+        .busy_timeout(BUSY)
+        .disable_statement_logging();
+    let db = wrap(pool(1).connect_with(options).await.map_err(connect)?);
+    Ok((db, serving))
 }
 
 /// What the writing connection's commits wait for, from now on.
@@ -62,6 +84,20 @@ pub(super) async fn set_sync(db: &DatabaseConnection, sync: Sync) -> Result<(), 
         Sync::Normal => "PRAGMA synchronous = NORMAL",
     };
     db.execute_unprepared(sql).await.map(|_| ())
+}
+
+/// Makes the writing connection usable after a turn that did not end well; says whether it is another one now. When the disk fails
+/// SQLite undoes a transaction by itself. The driver then goes on believing in it, and such a connection is of no use any more.
+pub(super) async fn mend(db: &DatabaseConnection) -> Result<bool, DbErr> {
+    let pool = db.get_sqlite_connection_pool();
+    let mut connection = pool.acquire().await.map_err(connect)?;
+    // Fails where nothing is open, which is as it should be.
+    raw_sql("ROLLBACK").execute(&mut *connection).await.ok();
+    let believes = connection.is_in_transaction();
+    if believes {
+        connection.close().await.map_err(connect)?;
+    }
+    Ok(believes)
 }
 
 impl Wal {
@@ -108,10 +144,15 @@ fn prepare(path: &Path, role: Role) -> Result<Option<File>, StoreError> {
     if role == Role::Beside {
         return Ok(None);
     }
+    serving(path).map(Some)
+}
+
+/// Takes the lock of the process that serves.
+fn serving(path: &Path) -> Result<Serving, StoreError> {
     let lock = beside(path, ".lock");
     let file = private(&lock)?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
+        Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(StoreError::InUse {
             what: path.display().to_string(),
         }),

@@ -13,7 +13,7 @@ use crate::core::{Core, Policy};
 use crate::{Change, StoreError};
 
 pub use key::{RootKey, RootKeys};
-pub(crate) use records::{check_key, get, put, remove};
+pub(crate) use records::{check_key, get, made_with, put, remove};
 pub(crate) use seal::Seals;
 
 /// Whose secret it is.

@@ -125,17 +125,10 @@ pub(super) async fn list(
 /// Compares the root key with the one the vault was made with; a new vault remembers it.
 pub(crate) async fn check_key(core: &Core) -> Result<(), StoreError> {
     let writing = core.writing().await?;
-    let row = sql::one(
-        writing.db(),
-        "SELECT value FROM settings WHERE organization_id = $1 AND name = $2",
-        values![Uuid::nil(), CANARY_NAME],
-    )
-    .await?;
-    let Some(row) = row else {
+    let Some(canary) = canary(writing.db()).await? else {
         store_canary(core, writing.db()).await?;
         return writing.commit().await;
     };
-    let canary = from_text(&column::<String>(&row, "value")?)?;
     if !core.seals.knows(&canary.key_id) {
         return Err(VaultError::WrongKey {
             expected: canary.key_id,
@@ -144,6 +137,22 @@ pub(crate) async fn check_key(core: &Core) -> Result<(), StoreError> {
     }
     core.seals.open(CANARY, &canary)?;
     Ok(())
+}
+
+/// The id of the root key the vault is sealed with; none before anybody opened it.
+pub(crate) async fn made_with(db: &impl ConnectionTrait) -> Result<Option<String>, StoreError> {
+    Ok(canary(db).await?.map(|canary| canary.key_id))
+}
+
+async fn canary(db: &impl ConnectionTrait) -> Result<Option<Sealed>, StoreError> {
+    let row = sql::one(
+        db,
+        "SELECT value FROM settings WHERE organization_id = $1 AND name = $2",
+        values![Uuid::nil(), CANARY_NAME],
+    )
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    Ok(Some(from_text(&column::<String>(&row, "value")?)?))
 }
 
 /// Rewraps every data key that lies under another root key, a few at a time.

@@ -1,0 +1,273 @@
+//! A store that was filled by use, copied to the other database and back, and served from there.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use testkit::database::Database;
+
+use crate::client::{Client, succeeded};
+use crate::house::{House, Said, Start, program, said};
+use crate::scene::{Head, Kind, Scene};
+
+/// Where a store is, for the command and for a server.
+struct Place {
+    named: String,
+    environment: Vec<(String, String)>,
+    config: String,
+    folder: tempfile::TempDir,
+    database: Option<Database>,
+}
+
+const URL: &str = "COPY_URL";
+
+impl Place {
+    async fn new(kind: Kind) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut environment, mut config) = (Vec::new(), String::new());
+        let mut named = folder.path().join("data").to_str().unwrap().to_owned();
+        let mut database = None;
+        if kind == Kind::Postgres {
+            let Some(made) = Database::postgres().await.unwrap() else {
+                println!("left out: SWITCHBOARD_TEST_POSTGRES names no server");
+                return None;
+            };
+            environment.push((URL.to_owned(), made.url().unwrap()));
+            config = format!("[store]\nbackend = \"postgres\"\nurl = {{ env = \"{URL}\" }}\n");
+            named = format!("env:{URL}");
+            database = Some(made);
+        }
+        Some(Self {
+            named,
+            environment,
+            config,
+            folder,
+            database,
+        })
+    }
+
+    /// Serves from it, with the root key and the internal URLs of where it came from.
+    fn serve(self, from: &Scene) -> (House, Option<Database>) {
+        let config = self.folder.path().join("config.toml");
+        let vault = "[vault]\nkey = { env = \"COPY_KEY\" }\n";
+        let url = from.upstream.url();
+        let urls = format!("[[internal_urls]]\npurpose = \"mcp\"\nurl = \"{url}\"\n");
+        std::fs::write(&config, format!("{}{vault}{urls}", self.config)).unwrap();
+        let mut environment = self.environment;
+        environment.push(("COPY_KEY".to_owned(), root_key(from)));
+        let start = Start {
+            options: vec!["--config".to_owned(), config.to_str().unwrap().to_owned()],
+            environment,
+            within: Vec::new(),
+        };
+        (from.house.moved(self.folder, start), self.database)
+    }
+}
+
+fn root_key(scene: &Scene) -> String {
+    std::fs::read_to_string(Path::new(&scene.house.data()).join("vault.key")).unwrap()
+}
+
+fn copy(from: &str, to: &str, environment: &[(String, String)], more: &[&str]) -> Said {
+    let mut command = program();
+    command
+        .args(["store", "copy", "--from", from, "--to", to])
+        .args(more)
+        .envs(environment.iter().cloned());
+    said(&mut command, "")
+}
+
+/// Leaves something in every table.
+async fn fill(scene: &Scene) {
+    let bearer = scene.house.file("bearer", "s3cret");
+    scene.connect_with("kept", &["--bearer-file", &bearer]).await;
+    for tool in ["up__read", "up__write", "kept__write"] {
+        scene.call_well(tool).await;
+    }
+    assert_eq!(scene.upstream.last_credential().as_deref(), Some("Bearer s3cret"));
+    let ask = [
+        "grants",
+        "set",
+        "default",
+        "--connection",
+        "up",
+        "--tool",
+        "write",
+    ];
+    scene.house.json(&[&ask[..], &["--permission", "ask"]].concat());
+    let asked = Client::begin(&scene.house).await.call("up__write").await.unwrap();
+    assert!(!succeeded(asked.as_ref()), "{asked:?}");
+    let waiting = scene.house.json(&["approvals", "list"]);
+    assert_eq!(waiting["items"].as_array().unwrap().len(), 1, "{waiting}");
+    let bearer = format!("Bearer {}", scene.house.admin);
+    let headers = [
+        ("authorization", &*bearer),
+        ("content-type", "application/json"),
+        ("idempotency-key", "once"),
+    ];
+    let url = format!("{}/api/v1/agents", scene.house.url);
+    let body = json!({ "handle": "second", "description": "n\u{e4}me \u{1F600}" }).to_string();
+    let made = testkit::http::send(http::Method::POST, &url, &headers, body).await;
+    assert_eq!(made.unwrap().status.as_u16(), 201);
+    let set = ["vault", "set", "token", "--data", &scene.house.data()];
+    assert_eq!(scene.house.run_with(&set, "", "hunter2").code, 0);
+}
+
+/// Every row of a SQLite file, by table.
+async fn rows(path: &Path) -> BTreeMap<String, Vec<Vec<Option<String>>>> {
+    let database = Database::sqlite(path);
+    let columns = "SELECT m.name, group_concat('quote(' || c.name || ')', ', ')
+        FROM sqlite_master m JOIN pragma_table_info(m.name) c
+        WHERE m.type = 'table' AND m.name NOT LIKE 'seaql%' AND m.name NOT LIKE 'sqlite%' GROUP BY m.name";
+    let mut found = BTreeMap::new();
+    for row in database.texts(columns).await.unwrap() {
+        let (table, columns) = (row[0].clone().unwrap(), row[1].clone().unwrap());
+        let all = format!("SELECT {columns} FROM {table} ORDER BY {columns}");
+        found.insert(table, database.texts(&all).await.unwrap());
+    }
+    database.close().await;
+    found
+}
+
+/// A server on the copy: its record goes on, its secrets open, its agents' calls go through, its question can be answered.
+async fn check_served(mut house: House, scene: &Scene, head: &Head) -> House {
+    let place = head.0.to_string();
+    let verify = |house: &House| {
+        let line = [
+            "audit",
+            "verify",
+            "--expected-seq",
+            &place,
+            "--expected-hash",
+            &head.1,
+        ];
+        let found = house.json(&line);
+        assert_eq!(found["intact"], true, "{found}");
+    };
+    verify(&house);
+    let calls = scene.upstream.calls();
+    let client = Client::begin(&house).await;
+    let answer = client.call("kept__write").await.unwrap();
+    assert!(succeeded(answer.as_ref()), "{answer:?}\n{}", house.log());
+    assert_eq!(scene.upstream.last_credential().as_deref(), Some("Bearer s3cret"));
+    let waiting = house.json(&["approvals", "list"]);
+    let approval = waiting["items"][0]["id"].as_str().unwrap();
+    house.json(&["approvals", "resolve", approval, "approved"]);
+    let answer = client.call("up__write").await.unwrap();
+    assert!(succeeded(answer.as_ref()), "{answer:?}");
+    assert_eq!(scene.upstream.calls(), calls + 2);
+    assert!(house.stop().success());
+    house.again();
+    verify(&house);
+    house
+}
+
+/// Copies there and back; what came back is what went. Returns the end of the chain.
+async fn check_copies(scene: &Scene, there: &Place, back: &Place) -> Head {
+    let data = scene.house.data();
+    let copied = copy(&data, &there.named, &there.environment, &["--json"]);
+    assert_eq!(copied.code, 0, "{copied:?}");
+    let copied: Value = serde_json::from_str(&copied.out).unwrap();
+    for (table, rows) in copied["tables"].as_object().unwrap() {
+        assert!(
+            table == "open_intents" || rows.as_u64() > Some(0),
+            "nothing in {table}"
+        );
+    }
+    let record = &copied["records"][0];
+    let head = Head(
+        record["head_seq"].as_i64().unwrap(),
+        record["head_hash"].as_str().unwrap().to_owned(),
+    );
+    let refused = copy(&data, &there.named, &there.environment, &[]);
+    assert!(
+        refused.code == 1 && refused.err.contains("not empty"),
+        "{refused:?}"
+    );
+
+    let returned = copy(&there.named, &back.named, &there.environment, &[]);
+    assert_eq!(returned.code, 0, "{returned:?}");
+    assert!(
+        returned.out.contains(&head.1) && returned.err.contains("root key"),
+        "{returned:?}"
+    );
+    let first = rows(&Path::new(&data).join("switchboard.db")).await;
+    let last = rows(&Path::new(&back.named).join("switchboard.db")).await;
+    assert!(first.len() >= 18 && first == last, "{first:#?}\n{last:#?}");
+    head
+}
+
+async fn there_and_back(kind: Kind) {
+    let (Some(there), Some(mut scene)) = (Place::new(kind).await, Scene::start(Kind::Sqlite, "").await)
+    else {
+        return;
+    };
+    let back = Place::new(Kind::Sqlite).await.unwrap();
+    fill(&scene).await;
+    let data = scene.house.data();
+    let refused = copy(&data, &there.named, &there.environment, &[]);
+    assert!(
+        refused.code == 1 && refused.err.contains("stop it first"),
+        "{refused:?}"
+    );
+    assert!(scene.house.stop().success());
+    scene.database.close().await;
+    let head = check_copies(&scene, &there, &back).await;
+
+    let (environment, named) = (there.environment.clone(), there.named.clone());
+    let (house, _database) = there.serve(&scene);
+    let mut house = check_served(house, &scene, &head).await;
+    let elsewhere = scene.house.folder.path().join("elsewhere");
+    let refused = copy(&named, elsewhere.to_str().unwrap(), &environment, &[]);
+    assert!(
+        refused.code == 1 && refused.err.contains("stop it first"),
+        "{refused:?}"
+    );
+    assert!(house.stop().success());
+
+    // The root key of the copy that came back lies in a file again, and is replaced.
+    let key = Path::new(&back.named).join("vault.key");
+    std::fs::copy(Path::new(&data).join("vault.key"), &key).unwrap();
+    let rotate = ["vault", "rotate", "--new-key", "--data", &back.named];
+    let rotated = scene.house.run_with(&rotate, "", "");
+    assert_eq!(rotated.code, 0, "{rotated:?}");
+    assert_ne!(std::fs::read_to_string(&key).unwrap(), root_key(&scene));
+    let start = scene.house.started().clone();
+    let house = scene.house.moved(back.folder, start);
+    check_served(house, &scene, &head).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn to_another_file_and_back() {
+    there_and_back(Kind::Sqlite).await;
+}
+
+mod postgres {
+    #[tokio::test(flavor = "multi_thread")]
+    async fn to_postgres_and_back() {
+        super::there_and_back(super::Kind::Postgres).await;
+    }
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    let url = "postgres://user:password@127.0.0.1/store";
+    let environment = [("NONE".to_owned(), "mysql://127.0.0.1/store".to_owned())];
+    for (from, to) in [
+        (url, "data"),
+        ("data", url),
+        ("env:NOT_SET", "data"),
+        ("env:NONE", "data"),
+        ("data", "file:/does/not/exist"),
+        ("data", "data"),
+    ] {
+        let refused = copy(from, to, &environment, &[]);
+        assert_eq!(refused.code, 64, "{from} {to}: {refused:?}");
+        assert!(!refused.err.contains("password@127"), "{refused:?}");
+    }
+    let nothing = tempfile::tempdir().unwrap();
+    let (from, to) = (nothing.path().join("from"), nothing.path().join("to"));
+    let refused = copy(from.to_str().unwrap(), to.to_str().unwrap(), &[], &[]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(!from.exists(), "what is read is not made");
+}
