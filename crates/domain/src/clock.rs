@@ -70,6 +70,13 @@ impl Clock {
         }
     }
 
+    /// Sets a test clock, also back; the system clock ignores it.
+    pub fn set(&self, to: Timestamp) {
+        if let Self::Test(micros) = self {
+            micros.store(to.micros(), Ordering::SeqCst);
+        }
+    }
+
     /// Moves a test clock forward; the system clock ignores it.
     pub fn advance(&self, by: Duration) {
         if let Self::Test(micros) = self {

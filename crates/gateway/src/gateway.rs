@@ -241,6 +241,13 @@ impl Gateway {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let detail = error.to_string();
+        if let StoreError::Database(source) = &error
+            && error.is_passing()
+        {
+            tracing::error!(error = %source, "the database takes nothing at the moment");
+            let detail = "the database takes nothing at the moment, so nothing was done; try again later";
+            return Self::new(FailureKind::Unavailable, "record.unavailable", detail);
+        }
         match error {
             StoreError::NotFound { what } => Self::not_found(what),
             StoreError::Conflict { .. } => Self::new(FailureKind::Conflict, "resource.name_taken", detail),

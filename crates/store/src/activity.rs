@@ -104,9 +104,13 @@ impl Store {
              WHEN d.word = 'ask' AND a.state IS NOT NULL THEN a.state
              WHEN e.word IS NOT NULL THEN e.word
              WHEN d.word = 'deny' THEN 'denied' WHEN d.word = 'ask' THEN 'waiting'
-             WHEN d.at < {} THEN 'unknown' ELSE 'started' END AS standing",
+             WHEN d.seq <= {} THEN 'unknown' ELSE 'started' END AS standing",
             // A call from before this process that has no outcome was cut off: nobody knows.
-            self.core().opened_at.micros(),
+            self.core()
+                .opened
+                .get(&tenant.organization.uuid())
+                .copied()
+                .unwrap_or(0),
         );
         query.sql.push_str(
             " FROM journal d

@@ -1,8 +1,11 @@
 //! What every part of the store works with, and the transaction of an administrative write.
 
-use domain::{ChangeKind, Clock, Entry, Fact, Tenant, Timestamp};
-use sea_orm::{DatabaseTransaction, DbErr};
+use std::collections::HashMap;
+
+use domain::{ChangeKind, Clock, Entry, Fact, Tenant};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr};
 use tokio::sync::watch;
+use uuid::Uuid;
 
 use crate::database::{Database, Sync, Transaction};
 use crate::journal::codec;
@@ -17,8 +20,9 @@ pub(crate) struct Core {
     pub(crate) clock: Clock,
     pub(crate) seals: Seals,
     pub(crate) options: Options,
-    /// When this process began; calls from before it that have no outcome will never have one.
-    pub(crate) opened_at: Timestamp,
+    /// The last number of each organization when this process began; calls up to it that have no outcome will never have one.
+    /// Numbers, because clocks can be set back.
+    pub(crate) opened: HashMap<Uuid, i64>,
     /// Grows whenever a commit of this process raised an epoch.
     pub(crate) changes: watch::Sender<u64>,
 }
@@ -113,6 +117,14 @@ impl Writing<'_> {
     pub(crate) async fn commit(self) -> Result<(), StoreError> {
         Ok(self.transaction.commit().await?)
     }
+}
+
+/// The last number of each organization.
+pub(crate) async fn numbers(db: &impl ConnectionTrait) -> Result<HashMap<Uuid, i64>, StoreError> {
+    let rows = sql::all(db, "SELECT organization_id, seq FROM counters", Vec::new()).await?;
+    rows.iter()
+        .map(|row| Ok((get(row, "organization_id")?, get(row, "seq")?)))
+        .collect()
 }
 
 /// Appends rows to the record of one organization.

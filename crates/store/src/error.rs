@@ -1,6 +1,8 @@
 //! What can go wrong in the store.
 
 use domain::Epoch;
+use sea_orm::sqlx::Error as SqlxError;
+use sea_orm::{DbErr, RuntimeErr};
 
 /// Why the store could not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +98,47 @@ pub enum StoreError {
     /// The database said no.
     #[error("the database failed")]
     Database(#[from] sea_orm::DbErr),
+}
+
+impl StoreError {
+    /// Whether it is the state of the database and not what was asked: it is gone, busy or full. Then nothing was done, and trying again
+    /// later is of use.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Unavailable { .. } => true,
+            Self::Database(error) => passes(error),
+            _ => false,
+        }
+    }
+}
+
+fn passes(error: &DbErr) -> bool {
+    let (DbErr::Conn(RuntimeErr::SqlxError(error))
+    | DbErr::Exec(RuntimeErr::SqlxError(error))
+    | DbErr::Query(RuntimeErr::SqlxError(error))) = error
+    else {
+        return matches!(error, DbErr::ConnectionAcquire(_));
+    };
+    match &**error {
+        SqlxError::Io(_) | SqlxError::PoolTimedOut | SqlxError::Protocol(_) => true,
+        SqlxError::Database(error) => error.code().is_some_and(|code| passing_code(&code)),
+        _ => false,
+    }
+}
+
+/// SQLSTATE (PostgreSQL, appendix A): connection exceptions, insufficient resources, an operator's intervention, locks, conflicts
+/// of transactions. Result codes of SQLite (their last byte): BUSY, LOCKED, IOERR, FULL, CANTOPEN.
+fn passing_code(code: &str) -> bool {
+    if code.len() == 5
+        && ["08", "53", "57", "55", "40"]
+            .iter()
+            .any(|class| code.starts_with(class))
+    {
+        return true;
+    }
+    let number = code.parse::<u32>().unwrap_or_default();
+    number < 10_000 && matches!(number & 0xff, 5 | 6 | 10 | 13 | 14)
 }
 
 /// Why a secret cannot be kept or read.

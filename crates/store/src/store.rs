@@ -1,5 +1,6 @@
 //! The store itself: opening, closing, health.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
-use crate::core::Core;
+use crate::core::{self, Core};
 use crate::database::Database;
 use crate::journal::Writer;
 use crate::vault::Seals;
@@ -45,19 +46,21 @@ impl Store {
         let db = Database::open(&options).await?;
         let seals = Seals::new(&options.keys);
         let clock = options.clock.clone();
-        let core = Arc::new(Core {
+        let mut core = Core {
             db,
             seals,
-            opened_at: clock.now(),
+            opened: HashMap::new(),
             clock,
             changes: watch::Sender::new(0),
             options,
-        });
+        };
         vault::check_key(&core).await?;
         let serves = core.options.role == Role::Serve;
         if serves {
             journal::mark_unknown(&core).await?;
         }
+        core.opened = core::numbers(&core.db.read).await?;
+        let core = Arc::new(core);
         let holder = Uuid::now_v7();
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();

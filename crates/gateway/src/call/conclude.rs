@@ -343,10 +343,20 @@ fn reply(call: domain::CallId, finished: Finished) -> ToolReply {
 
 /// Nothing can be recorded, so nothing is done.
 pub(crate) fn record_unavailable() -> Refused {
+    unrecorded(
+        "the record cannot be written at the moment, so the call was refused; nothing was sent; try again later",
+    )
+}
+
+/// A call that only reads was sent and cannot be recorded, so its result stays here.
+pub(super) fn withheld() -> Refused {
+    unrecorded("the record cannot be written at the moment, so the call gives no result; try again later")
+}
+
+fn unrecorded(text: &str) -> Refused {
     let notice = Notice {
         code: OutcomeCode::RecordUnavailable.as_str(),
-        text: "the record cannot be written at the moment, so the call was refused; nothing was sent; try again later"
-            .to_owned(),
+        text: text.to_owned(),
         details: json!({}),
     };
     Refused {

@@ -9,7 +9,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use store::{IntentError, Recorded};
 
-use super::conclude::{Stopped, record_unavailable};
+use super::conclude::{Stopped, record_unavailable, withheld};
 use super::{Exchange, Notice, ReplyBody};
 use crate::record::{Decided, End};
 use crate::{Context, Failure, Gateway, View};
@@ -96,7 +96,7 @@ impl Gateway {
             Ok(()) => Ok(finished),
             Err(error) => {
                 tracing::error!(%error, "the record of a call that only reads cannot be written");
-                Err(Stopped::Refused(record_unavailable()))
+                Err(Stopped::Refused(withheld()))
             }
         }
     }

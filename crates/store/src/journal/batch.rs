@@ -81,6 +81,7 @@ async fn insert_alone(state: &State, organization: Uuid, records: &[RecordJob]) 
     let db = &state.core.db;
     if let Some(turn) = db.turn(Sync::Normal).await? {
         insert::alone(&DatabaseOf::Sqlite(turn.db), organization, &rows, closing).await?;
+        turn.done();
         state.shared.unsynced.notify_one();
     } else {
         let lazy = db.lazy.as_ref().unwrap_or(&db.read);

@@ -13,6 +13,7 @@ mod harness;
 mod approvals;
 mod areas;
 mod chain;
+mod clocks;
 mod copy;
 mod crash;
 mod encodings;

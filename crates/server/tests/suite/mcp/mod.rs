@@ -4,6 +4,7 @@ mod approvals;
 mod bridged;
 mod calls;
 mod changes;
+mod clocks;
 mod legacy;
 mod modern;
 mod operator;
