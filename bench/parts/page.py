@@ -53,9 +53,9 @@ def calls(measured):
 
 
 def slow_commits(measured):
-    row = [measured[field] for field in ("added_ms", "calls_per_s", "p50_ms", "errors")]
+    row = [measured[field] for field in ("added_ms", "acts_per_commit", "calls_per_s", "p50_ms", "errors")]
     return headed("Mutating calls on a slower disk, 32 clients", measured,
-                  grid(["added to each commit, ms", "calls/s", "p50 ms", "errors"], [row]))
+                  grid(["added to each commit, ms", "acts per commit", "calls/s", "p50 ms", "errors"], [row]))
 
 
 def idle(measured):
@@ -69,6 +69,13 @@ def abandoned(measured):
             for name, facts in measured.items() if name != "run"]
     return headed("Sessions that clients leave behind", measured,
                   grid(["in front of", "sessions left", "KB each", "processes more", "descriptors more"], rows))
+
+
+def instructions(measured):
+    rows = [[row["what"], row["instructions"], row["kept"]] for row in measured["rows"]]
+    run = measured["run"]
+    return "\n\n".join(["## Instructions of a call", f"{run['date']}, commit {run['commit']}, counted by callgrind, 8 clients.",
+                        grid(["what", "instructions", "kept in bench/instructions.json"], rows)])
 
 
 def peers(measured):
@@ -87,5 +94,6 @@ TABLES = {
     "slow_commits": slow_commits,
     "idle": idle,
     "abandoned": abandoned,
+    "instructions": instructions,
     "peers": peers,
 }

@@ -32,10 +32,10 @@ class Bench:
         return [Lane("direct", f"http://127.0.0.1:{ECHO}/mcp", extra=extra),
                 Lane("floor", f"http://127.0.0.1:{FLOOR}/mcp", pid=self.floor.pid, extra=extra)]
 
-    def gateway(self, postgres=None, **more):
+    def gateway(self, postgres=None, binary=None, **more):
         """A Switchboard with one connection that only reads and one that may change something."""
         urls = [f"http://127.0.0.1:{ECHO}/{path}" for path in ("ro", "rw")]
-        gateway = Switchboard(self.processes, self.binary, GATEWAY, postgres=postgres, internal=urls, **more)
+        gateway = Switchboard(self.processes, binary or self.binary, GATEWAY, postgres=postgres, internal=urls, **more)
         gateway.connect("ro", urls[0], ["echo", "blob"])
         gateway.connect("rw", urls[1], ["echo"], "mutating", "unattended")
         return gateway
@@ -127,8 +127,12 @@ def slow_commits(bench, milliseconds=5):
     gateway = bench.gateway(environment={"LD_PRELOAD": str(library), "SLOW_COMMIT_US": str(milliseconds * 1000)})
     try:
         lane = Lane("mutating", gateway.mcp, "rw__echo", gateway.agent_key(), gateway.pid)
+        before = gateway.record()
         one = lane.load(32, 4000, 20, ["--warm", 0])
-        return {"added_ms": milliseconds, "calls_per_s": round(one["cps"]), "p50_ms": one["p50_ms"], "errors": one["err"]}
+        after = gateway.record()
+        acts, commits = (after[name] - before[name] for name in ("intents_total", "intent_commits_total"))
+        return {"added_ms": milliseconds, "acts_per_commit": round(acts / max(commits, 1), 1), "calls_per_s": round(one["cps"]),
+                "p50_ms": one["p50_ms"], "errors": one["err"]}
     finally:
         gateway.close()
 

@@ -86,6 +86,13 @@ class Switchboard:
     def memory(self):
         return {"rss_mb": memory_mb(self.pid), "anon_mb": memory_mb(self.pid, "RssAnon")}
 
+    def record(self):
+        """What the record's writer counted since the start, by name."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=10) as answer:
+            lines = answer.read().decode().splitlines()
+        begin = "switchboard_record_"
+        return {name.removeprefix(begin): int(count) for name, count in (line.split(" ") for line in lines if line.startswith(begin))}
+
     def stop(self):
         self.processes.end(self.child)
 

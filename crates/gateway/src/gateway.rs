@@ -18,7 +18,7 @@ use crate::capability::Registry;
 use crate::facts::Workspace;
 use crate::ports::Ports;
 use crate::view::{View, ViewKey, compose};
-use crate::{Change, Changed, Failure, FailureKind};
+use crate::{Change, Changed, Failure, FailureKind, RecordCounts};
 
 /// What the kernel is made of.
 pub struct Options {
@@ -225,6 +225,12 @@ impl Gateway {
         self.inner.store.healthy().await
     }
 
+    /// What the writer of the record did since the start.
+    #[must_use]
+    pub fn record_counts(&self) -> RecordCounts {
+        self.inner.store.writer_counts()
+    }
+
     /// Waits for calls that outlive their callers, at most until the deadline.
     pub async fn drain(&self, deadline: Duration) {
         self.inner.tasks.close();
@@ -232,7 +238,10 @@ impl Gateway {
             .await
             .is_err()
         {
-            tracing::warn!(left = self.inner.tasks.len(), "calls were still under way at the end");
+            tracing::warn!(
+                left = self.inner.tasks.len(),
+                "calls were still under way at the end"
+            );
         }
     }
 }

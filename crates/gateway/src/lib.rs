@@ -25,5 +25,6 @@ pub use facts::{KnownFacts, Workspace};
 pub use gateway::{Gateway, Options};
 pub use operate::{Operation, Reply};
 pub use ports::{KeyTable, Later, Ports, Reload, ReloadReport};
+pub use store::WriterCounts as RecordCounts;
 pub use view::{AgentRef, Catalogued, Mirrored, Scope, View, ViewKey};
 pub use wave::Rejections;

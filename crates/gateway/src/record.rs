@@ -146,7 +146,13 @@ impl End {
             self.started.elapsed(),
             (outcome, result),
         );
-        if let Err(error) = self.gateway.inner.store.record(self.tenant, entry) {
+        let store = &self.gateway.inner.store;
+        let handed_over = match self.effect {
+            Effect::ReadOnly => store.record_later(self.tenant, &entry),
+            // Until it is in, a crash would show the call as unknown.
+            Effect::Mutating => store.record(self.tenant, entry).map(drop),
+        };
+        if let Err(error) = handed_over {
             // The act has taken place: its answer stands. Without its end the call is shown as unknown.
             tracing::error!(%error, call = %self.call, "the end of a call could not be recorded");
         }

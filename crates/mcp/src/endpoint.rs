@@ -34,6 +34,9 @@ const EXCERPT: usize = 4096;
 /// An address with what every request to it carries.
 pub(crate) struct Endpoint {
     target: HttpTarget,
+    /// The address requests go to, which is `target.url` unless the server named this one itself.
+    address: Url,
+    /// The same, made from it.
     uri: Uri,
     base: HeaderMap,
     /// Set where the server named this address itself (legacy SSE).
@@ -52,6 +55,7 @@ impl Endpoint {
         }
         let uri = uri(&target.url).map_err(ConnectError::Target)?;
         Ok(Self {
+            address: target.url.clone(),
             target,
             uri,
             base,
@@ -63,6 +67,7 @@ impl Endpoint {
     pub(crate) fn named(&self, url: &Url) -> Result<Self, ConnectError> {
         Ok(Self {
             target: self.target.clone(),
+            address: url.clone(),
             uri: uri(url).map_err(ConnectError::Target)?,
             base: self.base.clone(),
             named_by: Some(EndpointOf(self.target.url.clone())),
@@ -143,7 +148,8 @@ impl Endpoint {
         if let Some(server) = &self.named_by {
             request.extensions_mut().insert(server.clone());
         }
-        self.target.http.send(request, deadline).await.map_err(failure)
+        let sent = self.target.http.send_to(&self.address, request, deadline);
+        sent.await.map_err(failure)
     }
 }
 

@@ -4,17 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use bytes::Bytes;
-use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 
-use crate::guard::{self, Guard};
+use crate::guard::Guard;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
-use crate::state::{AppState, Options};
-use crate::{docs, health, mcp, openapi, page, problem, request_id, rest};
+use crate::state::{AppState, Options, Parts};
+use crate::{docs, health, mcp, openapi, page, problem, rest};
 
 /// The HTTP application.
 #[derive(Clone)]
@@ -30,15 +28,16 @@ impl App {
     #[must_use]
     pub fn new(options: Options) -> Self {
         let document = openapi::document(options.gateway.registry()).to_string();
-        let state = AppState {
-            guard: Arc::new(Guard::new(&options)),
-            limits: Arc::new(Limits::new(options.rate_per_second, options.rate_burst)),
+        let state = AppState(Arc::new(Parts {
+            guard: Guard::new(&options),
+            limits: Limits::new(options.rate_per_second, options.rate_burst),
             sessions: mcp::Sessions::new(options.sessions),
-            metrics: Arc::new(Metrics::default()),
-            openapi: Arc::new(Bytes::from(document)),
+            metrics: Metrics::default(),
+            openapi: Bytes::from(document),
             gateway: options.gateway,
             keys: options.keys,
-        };
+            max_body_bytes: options.max_body_bytes,
+        }));
         let pages = Router::new()
             .route("/approvals/{approval}", get(page::approval))
             .route("/assets/{file}", get(page::asset))
@@ -53,9 +52,6 @@ impl App {
             .fallback(problem::no_route)
             .method_not_allowed_fallback(problem::no_method)
             .layer(RequestBodyLimitLayer::new(options.max_body_bytes))
-            .layer(from_fn_with_state(state.clone(), guard::check))
-            .layer(CatchPanicLayer::custom(problem::after_panic))
-            .layer(from_fn(request_id::tag))
             .with_state(state.clone());
         Self {
             router,

@@ -11,7 +11,7 @@ use crate::state::AppState;
 pub(crate) async fn openapi(State(state): State<AppState>) -> Response {
     (
         [(header::CONTENT_TYPE, "application/json")],
-        (*state.openapi).clone(),
+        state.openapi.clone(),
     )
         .into_response()
 }

@@ -3,15 +3,11 @@
 use std::collections::HashSet;
 use std::net::IpAddr;
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::{IntoResponse as _, Response};
 use gateway::{Failure, FailureKind};
 use http::{HeaderMap, Uri, header};
 use url::Url;
 
-use crate::problem::Problem;
-use crate::state::{AppState, Options};
+use crate::state::Options;
 
 /// The allowed hosts and origins.
 pub(crate) struct Guard {
@@ -56,7 +52,8 @@ impl Guard {
         http && loopback
     }
 
-    fn check(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Failure> {
+    /// Refuses what may not call.
+    pub(crate) fn check(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Failure> {
         let named = headers.get(header::HOST).and_then(|value| value.to_str().ok());
         let authority = named
             .or_else(|| uri.authority().map(http::uri::Authority::as_str))
@@ -107,14 +104,6 @@ fn host_of(authority: &str) -> &str {
             .strip_prefix(':')
             .is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
     if plain { host } else { "" }
-}
-
-/// Refuses what may not call.
-pub(crate) async fn check(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    match state.guard.check(request.headers(), request.uri()) {
-        Ok(()) => next.run(request).await,
-        Err(failure) => Problem(failure).into_response(),
-    }
 }
 
 #[cfg(test)]

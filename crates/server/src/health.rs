@@ -27,7 +27,7 @@ pub(crate) async fn ready(State(state): State<AppState>) -> Response {
 
 /// Counters in the Prometheus text format.
 pub(crate) async fn metrics(State(state): State<AppState>) -> Response {
-    let text = state.metrics.text();
+    let text = state.metrics.text(&state.gateway.record_counts());
     (
         [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")],
         text,

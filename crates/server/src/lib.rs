@@ -3,9 +3,13 @@
 //! Knows nothing of the MCP client side, of policy or of the store: whatever it does, it asks the gateway. Status codes live here
 //! and nowhere else.
 
+// A request's future holds those of everything below it, unboxed; proving that they may change threads goes that deep.
+#![recursion_limit = "256"]
+
 mod app;
 mod auth;
 mod docs;
+mod front;
 mod guard;
 mod health;
 mod limits;

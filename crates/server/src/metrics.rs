@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use domain::Status;
+use gateway::RecordCounts;
 
 /// Counters since the start.
 #[derive(Default)]
@@ -43,8 +44,8 @@ impl Metrics {
         self.sessions.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The Prometheus text format.
-    pub(crate) fn text(&self) -> String {
+    /// The Prometheus text format, with what the record's writer counts.
+    pub(crate) fn text(&self, record: &RecordCounts) -> String {
         let mut out = String::from(
             "# HELP switchboard_calls_total Tool calls through MCP, by status.\n# TYPE switchboard_calls_total counter\n",
         );
@@ -54,18 +55,55 @@ impl Metrics {
                 "switchboard_calls_total{{status=\"{status}\"}} {count}\n"
             ));
         }
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let queued = u64::try_from(record.queued).unwrap_or(u64::MAX);
         let more = [
-            ("switchboard_operations_total", "REST operations.", &self.rest),
             (
-                "switchboard_mcp_sessions_total",
+                "operations_total",
+                "counter",
+                "REST operations.",
+                load(&self.rest),
+            ),
+            (
+                "mcp_sessions_total",
+                "counter",
                 "MCP sessions opened.",
-                &self.sessions,
+                load(&self.sessions),
+            ),
+            (
+                "record_commits_total",
+                "counter",
+                "Commits of the record.",
+                record.commits,
+            ),
+            (
+                "record_entries_total",
+                "counter",
+                "Entries of the record written.",
+                record.entries,
+            ),
+            (
+                "record_intent_commits_total",
+                "counter",
+                "Commits of the record that stored intents.",
+                record.intent_commits,
+            ),
+            (
+                "record_intents_total",
+                "counter",
+                "Intents stored before calls were sent.",
+                record.intents,
+            ),
+            (
+                "record_queued",
+                "gauge",
+                "Entries that wait to be written.",
+                queued,
             ),
         ];
-        for (name, help, counter) in more {
-            let count = counter.load(Ordering::Relaxed);
+        for (name, kind, help, count) in more {
             out.push_str(&format!(
-                "# HELP {name} {help}\n# TYPE {name} counter\n{name} {count}\n"
+                "# HELP switchboard_{name} {help}\n# TYPE switchboard_{name} {kind}\nswitchboard_{name} {count}\n"
             ));
         }
         out

@@ -13,10 +13,9 @@ use hyper_util::server::conn::auto;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tower::ServiceExt as _;
 
 use crate::pace::Paced;
-use crate::{App, mcp};
+use crate::{App, front, mcp};
 
 /// Largest head of a request, in bytes.
 const HEAD_BYTES: usize = 64 * 1024;
@@ -84,28 +83,22 @@ async fn connection(stream: TcpStream, peer: SocketAddr, app: App, stop: Cancell
     if stream.set_nodelay(true).is_err() {
         return;
     }
-    let (router, body_within) = (app.router.clone(), app.body_within);
+    let body_within = app.body_within;
+    let head_within = app.head_within;
     let heard = Arc::new(AtomicBool::new(false));
     let hears = heard.clone();
     let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
         hears.store(true, Ordering::Relaxed);
         request.extensions_mut().insert(ConnectInfo(peer));
         let request = Paced::request(request, body_within);
-        let router = router.clone();
-        async move {
-            Ok::<_, Infallible>(
-                router
-                    .oneshot(request)
-                    .await
-                    .unwrap_or_else(|never| match never {}),
-            )
-        }
+        let app = app.clone();
+        async move { Ok::<_, Infallible>(front::respond(app, request).await) }
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(app.head_within)
+        .header_read_timeout(head_within)
         .max_buf_size(HEAD_BYTES)
         .max_headers(HEADERS);
     builder
@@ -117,7 +110,7 @@ async fn connection(stream: TcpStream, peer: SocketAddr, app: App, stop: Cancell
     let serving = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     tokio::pin!(serving);
     // Which version of HTTP is spoken is found out without a timer, so the first request has one of ours.
-    let first = tokio::time::sleep(app.head_within);
+    let first = tokio::time::sleep(head_within);
     tokio::pin!(first);
     let (mut waits, mut stops) = (true, false);
     let ended = loop {

@@ -1,5 +1,6 @@
 //! What every route works with.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -60,14 +61,27 @@ impl Default for SessionLimits {
     }
 }
 
-/// The same, in the form routes use it. Cheap to clone.
+/// The same, in the form routes use it. Cheap to clone: every request does, more than once.
 #[derive(Clone)]
-pub(crate) struct AppState {
+pub(crate) struct AppState(pub(crate) Arc<Parts>);
+
+impl Deref for AppState {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// What routes work with.
+pub(crate) struct Parts {
     pub(crate) gateway: Gateway,
     pub(crate) keys: Keys,
-    pub(crate) guard: Arc<Guard>,
-    pub(crate) limits: Arc<Limits>,
+    pub(crate) guard: Guard,
+    pub(crate) limits: Limits,
     pub(crate) sessions: Sessions,
-    pub(crate) metrics: Arc<Metrics>,
-    pub(crate) openapi: Arc<bytes::Bytes>,
+    pub(crate) metrics: Metrics,
+    pub(crate) openapi: bytes::Bytes,
+    /// Largest request body, in bytes.
+    pub(crate) max_body_bytes: usize,
 }

@@ -58,6 +58,7 @@ impl Store {
         filter: &ActivityFilter,
         page: &PageRequest,
     ) -> Result<Page<ActivityItem>, StoreError> {
+        self.writer().settle().await;
         let mut query = self.calls(tenant, filter);
         if let Some(place) = paging::begin("activity", 1, page)?.and_then(|place| place.first().copied()) {
             query.push(" AND seq < {}", place);
@@ -80,6 +81,7 @@ impl Store {
             call: Some(call),
             ..ActivityFilter::default()
         };
+        self.writer().settle().await;
         let mut query = self.calls(tenant, &filter);
         query.sql.push_str(" ORDER BY seq DESC LIMIT 1");
         sql::one(&self.core().db.read, &query.sql, query.values)

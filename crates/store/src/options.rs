@@ -51,6 +51,8 @@ pub struct JournalLimits {
     pub queue: usize,
     /// Most entries of one commit.
     pub batch: usize,
+    /// Longest time that entries nobody waits for wait for others to share their commit.
+    pub linger: Duration,
     /// On SQLite, longest time until records of read-only calls are on disk.
     pub sync_within: Duration,
     /// Longest time until new entries are part of the chain.
@@ -62,6 +64,7 @@ impl Default for JournalLimits {
         Self {
             queue: 16_384,
             batch: 512,
+            linger: Duration::from_millis(5),
             sync_within: Duration::from_millis(50),
             chain_within: Duration::from_millis(500),
         }

@@ -71,7 +71,7 @@ fn a_first_start_that_was_cut_off_begins_again() {
     // A store with its tenant and without keys: the start stops where the rules are put in force.
     std::fs::write(
         folder.path().join("cut.toml"),
-        "[store]\nbackend = \"sqlite\"\n[[internal_urls]]\nurl = \"nonsense\"\n",
+        "[store]\nbackend = \"sqlite\"\n[[internal_urls]]\npurpose = \"mcp\"\nurl = \"nonsense\"\n",
     )
     .unwrap();
     let mut cut = program();

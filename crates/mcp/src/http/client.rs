@@ -89,9 +89,34 @@ impl HttpClient {
     /// # Errors
     /// As [`HttpError`] lists; [`HttpError::sent`] says whether the server can have seen the request.
     pub async fn send(&self, request: Request<Bytes>, deadline: Instant) -> Result<HttpResponse, HttpError> {
+        let mut request = request;
+        let road = self.inner.check(&mut request)?;
+        self.exchange(road, request, deadline).await
+    }
+
+    /// The same for a request whose URI was made from this URL, which then need not be read again.
+    ///
+    /// # Errors
+    /// As [`HttpClient::send`].
+    pub(crate) async fn send_to(
+        &self,
+        url: &Url,
+        request: Request<Bytes>,
+        deadline: Instant,
+    ) -> Result<HttpResponse, HttpError> {
+        let road = self.inner.judge(url, &request)?;
+        self.exchange(road, request, deadline).await
+    }
+
+    async fn exchange(
+        &self,
+        road: Road,
+        request: Request<Bytes>,
+        deadline: Instant,
+    ) -> Result<HttpResponse, HttpError> {
         let inner = &*self.inner;
         let mut request = request;
-        let pool = match inner.check(&mut request)? {
+        let pool = match road {
             Road::Public => &inner.public,
             Road::Registered => &inner.registered,
         };
@@ -150,15 +175,19 @@ impl Inner {
     fn check(&self, request: &mut Request<Bytes>) -> Result<Road, HttpError> {
         let text = request.uri().to_string();
         let url = Url::parse(&text).map_err(|_| HttpError::Request("its URI is not an absolute URL"))?;
-        let road = match request.extensions().get::<EndpointOf>() {
-            Some(EndpointOf(server)) => self.egress.check_endpoint(server, &url)?,
-            None => self.egress.check_url(&url)?,
-        };
+        let road = self.judge(&url, request)?;
         if url.as_str() != text {
             *request.uri_mut() =
                 Uri::try_from(url.as_str()).map_err(|_| HttpError::Request("its URI is not a valid URI"))?;
         }
         Ok(road)
+    }
+
+    fn judge(&self, url: &Url, request: &Request<Bytes>) -> Result<Road, HttpError> {
+        Ok(match request.extensions().get::<EndpointOf>() {
+            Some(EndpointOf(server)) => self.egress.check_endpoint(server, url)?,
+            None => self.egress.check_url(url)?,
+        })
     }
 
     fn failure(&self, error: hyper_util::client::legacy::Error, host: &str, begun: &Begun) -> HttpError {

@@ -6,6 +6,7 @@
 mod answer;
 mod client;
 mod conclude;
+mod direct;
 mod ears;
 mod elder;
 mod flight;
@@ -46,6 +47,7 @@ use crate::auth::Caller;
 use crate::problem::Problem;
 use crate::state::AppState;
 
+pub(crate) use direct::{posted, takes};
 pub(crate) use orphans::end_orphans;
 pub(crate) use sessions::Sessions;
 

@@ -13,29 +13,34 @@ use super::{Guest, legacy, modern};
 use crate::problem::Problem;
 use crate::state::AppState;
 
-/// Answers a message.
+/// Answers a message that the router let through.
 pub(super) async fn post(
     State(state): State<AppState>,
     guest: Guest,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    if !sends_json(&headers) {
+    answer(&state, &guest, &headers, &body).await
+}
+
+/// Answers a message.
+pub(super) async fn answer(state: &AppState, guest: &Guest, headers: &HeaderMap, body: &[u8]) -> Response {
+    if !sends_json(headers) {
         return with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE, Problem(not_json()));
     }
-    if !accepts(&headers, &["application/json", "text/event-stream"]) {
+    if !accepts(headers, &["application/json", "text/event-stream"]) {
         let what = "application/json and text/event-stream";
         return with_status(StatusCode::NOT_ACCEPTABLE, Problem(not_acceptable(what)));
     }
-    let text = match std::str::from_utf8(&body) {
+    let text = match std::str::from_utf8(body) {
         Ok(text) if !too_deep(text) => text,
         Ok(_) | Err(_) => return unreadable(BadMessage::Json),
     };
     if text.trim_start().starts_with('[') {
-        return legacy::batch(&state, &guest, &headers, text).await;
+        return legacy::batch(state, guest, headers, text).await;
     }
     match Message::read(text) {
-        Ok(message) => one(&state, &guest, &headers, message).await,
+        Ok(message) => one(state, guest, headers, message).await,
         Err(bad) => unreadable(bad),
     }
 }

@@ -101,6 +101,7 @@ impl Store {
         filter: &AuditFilter,
         page: &PageRequest,
     ) -> Result<Page<AuditEntry>, StoreError> {
+        self.writer().settle().await;
         let mut query = Query::of(
             tenant,
             "SELECT j.seq, j.body, l.entry_hash, l.link_hash FROM journal j
@@ -136,6 +137,7 @@ impl Store {
         expected: Expected,
         progress: impl FnMut(Progress) + Send,
     ) -> Result<Verification, StoreError> {
+        self.writer().settle().await;
         verify::verify(&self.core().db.read, tenant, expected, progress).await
     }
 
@@ -144,6 +146,7 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn chain_once(&self) -> Result<u64, StoreError> {
+        self.writer().settle().await;
         chain::chain_once(self.core(), self.holder()).await
     }
 }

@@ -17,6 +17,8 @@ use crate::StoreError;
 use crate::sql::{corrupt, parse};
 
 const VERSION: u32 = 1;
+/// Characters of a search column.
+const COLUMN: usize = 256;
 
 /// An entry, ready to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,12 +28,12 @@ pub(crate) struct Row {
     pub(crate) at: i64,
     pub(crate) agent: Option<Uuid>,
     pub(crate) connection: Option<Uuid>,
-    pub(crate) exposed: Option<String>,
-    pub(crate) tool: Option<String>,
-    pub(crate) actor: String,
+    pub(crate) exposed: Option<Arc<str>>,
+    pub(crate) tool: Option<Arc<str>>,
+    pub(crate) actor: Arc<str>,
     /// The decision, status, answer or kind of change.
-    pub(crate) word: String,
-    pub(crate) body: String,
+    pub(crate) word: Arc<str>,
+    pub(crate) body: Arc<str>,
     /// The approval that a decision asks for or spends.
     pub(crate) approval: Option<Uuid>,
 }
@@ -136,8 +138,8 @@ pub(crate) fn encode(entry: &Entry) -> Result<Row, StoreError> {
             .map(|(target, _)| column(target.name()))
             .filter(|text| !text.is_empty()),
         actor: column(&entry.actor.id),
-        word: column(&word_of(&entry.fact)),
-        body,
+        word: column(word_of(&entry.fact)),
+        body: body.into(),
         approval: match &entry.fact {
             Fact::Decided { approval, .. } => approval.map(ApprovalId::uuid).filter(|id| !id.is_nil()),
             Fact::Ended { .. } | Fact::Answered { .. } | Fact::Changed { .. } => None,
@@ -192,19 +194,24 @@ pub(crate) fn target(kind: &str, connection: Option<Uuid>, name: &str) -> Result
 }
 
 /// What a search column holds of a text: callers choose some of these, and PostgreSQL takes no NUL.
-fn column(text: &str) -> String {
+fn column(text: &str) -> Arc<str> {
+    // Nearly all are plain and short, and there are several to an entry.
+    if text.len() <= COLUMN && !text.as_bytes().contains(&0) {
+        return text.into();
+    }
     text.chars()
-        .take(256)
+        .take(COLUMN)
         .map(|c| if c == '\0' { '\u{fffd}' } else { c })
-        .collect()
+        .collect::<String>()
+        .into()
 }
 
-fn word_of(fact: &Fact) -> Arc<str> {
+fn word_of(fact: &Fact) -> &str {
     match fact {
-        Fact::Decided { decision, .. } => decision.clone(),
-        Fact::Ended { outcome, .. } => outcome.status.as_str().into(),
-        Fact::Answered { answer, .. } => answer.clone(),
-        Fact::Changed { kind, .. } => kind.as_str().into(),
+        Fact::Decided { decision, .. } => decision,
+        Fact::Ended { outcome, .. } => outcome.status.as_str(),
+        Fact::Answered { answer, .. } => answer,
+        Fact::Changed { kind, .. } => kind.as_str(),
     }
 }
 

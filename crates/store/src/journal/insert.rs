@@ -3,7 +3,10 @@
 use std::sync::LazyLock;
 
 use sea_orm::sea_query::ArrayType;
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, Value};
+use sea_orm::sqlx::error::BoxDynError;
+use sea_orm::sqlx::sqlite::SqliteArguments;
+use sea_orm::sqlx::{Arguments as _, Error as SqlxError, Row as _, query_with};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, RuntimeErr, Value};
 use uuid::Uuid;
 
 use super::codec::Row;
@@ -29,12 +32,20 @@ struct Texts {
     insert: String,
     alone: String,
     closing: String,
+    intents: String,
 }
 
 /// SQLite's statements by size. Rows beyond those given are unbound, so NULL, and left out.
 static SQLITE: LazyLock<Vec<Texts>> = LazyLock::new(|| SIZES.into_iter().map(sqlite_texts).collect());
 
 const ADVANCE: &str = "UPDATE counters SET seq = seq + $2 WHERE organization_id = $1";
+/// The same where the epoch is as expected; then and only then the statements after it do something.
+const ADVANCE_AT: &str = "UPDATE counters SET seq = seq + $2 WHERE organization_id = $1 AND epoch = $3";
+/// Puts the first of the rows just inserted on the list of open intents.
+const OPEN_AT: &str = "INSERT INTO open_intents (organization_id, workspace_id, call_id, agent_id, at)
+ SELECT j.organization_id, j.workspace_id, j.call_id, j.agent_id, j.at FROM counters c JOIN journal j
+ ON j.organization_id = c.organization_id AND j.seq > c.seq - $2 AND j.seq <= c.seq - $2 + $4
+ WHERE c.organization_id = $1 AND c.epoch = $3 ON CONFLICT (organization_id, call_id) DO NOTHING";
 /// Takes the calls that ended in the rows just inserted off the open intents.
 pub(super) const CLOSE: &str = "DELETE FROM open_intents WHERE organization_id = $1 AND call_id IN (SELECT j.call_id FROM journal j, counters c
  WHERE j.organization_id = $1 AND c.organization_id = $1 AND j.seq > c.seq - $2 AND j.kind = 'ended')";
@@ -63,12 +74,16 @@ pub(crate) async fn alone(
                 return Ok(());
             };
             let text = if closing { &texts.closing } else { &texts.alone };
-            let done = sql::run(*db, text, sqlite_values(organization, rows)).await;
+            // Straight to the driver: what is between is for statements that are put together, and copies every value.
+            let arguments = sqlite_arguments(organization, rows)?;
+            let done = query_with(text.as_str(), arguments)
+                .execute(db.get_sqlite_connection_pool())
+                .await;
             if done.is_err() {
                 // The statement may have failed before it began a transaction: then there is nothing to undo.
                 db.execute_unprepared("ROLLBACK").await.ok();
             }
-            done.map(|_| ())
+            done.map(|_| ()).map_err(failed)
         }
         DatabaseOf::Postgres(db) => {
             let close = if closing {
@@ -137,22 +152,30 @@ fn texts(rows: usize) -> Option<&'static Texts> {
 /// Organization and number of rows come first, then the rows, all by position: SQLite looks named parameters up one by one, which
 /// for hundreds of them costs more than the insert. The other statements name the first two.
 fn sqlite_texts(size: usize) -> Texts {
-    let mut insert = format!(
-        "INSERT INTO journal ({COLUMNS}) SELECT p.organization, v.column2, c.seq - p.advanced + v.column1, v.column3, v.column4,
- v.column5, v.column6, v.column7, v.column8, v.column9, v.column10, v.column11, v.column12, v.column13
- FROM (SELECT ? AS organization, ? AS advanced) p, counters c, (VALUES "
-    );
     let fields = ", ?".repeat(FIELDS);
-    for row in 1..=size {
-        let separator = if row == 1 { "" } else { ", " };
-        insert.push_str(&format!("{separator}({row}{fields})"));
-    }
-    insert.push_str(") v WHERE c.organization_id = p.organization AND v.column2 IS NOT NULL");
+    let rows: Vec<String> = (1..=size).map(|row| format!("({row}{fields})")).collect();
+    let rows = rows.join(", ");
+    let insert = |given: &str, when: &str| {
+        format!(
+            "INSERT INTO journal ({COLUMNS}) SELECT p.organization, v.column2, c.seq - p.advanced + v.column1, v.column3, v.column4,
+ v.column5, v.column6, v.column7, v.column8, v.column9, v.column10, v.column11, v.column12, v.column13
+ FROM (SELECT {given}) p, counters c, (VALUES {rows}) v WHERE c.organization_id = p.organization{when} AND v.column2 IS NOT NULL"
+        )
+    };
+    let given = "? AS organization, ? AS advanced";
+    let plain = insert(given, "");
+    let expecting = insert(
+        &format!("{given}, ? AS epoch, ? AS stored"),
+        " AND c.epoch = p.epoch",
+    );
     Texts {
         size,
-        alone: format!("BEGIN IMMEDIATE; {ADVANCE}; {insert}; COMMIT"),
-        closing: format!("BEGIN IMMEDIATE; {ADVANCE}; {insert}; {CLOSE}; COMMIT"),
-        insert,
+        alone: format!("BEGIN IMMEDIATE; {ADVANCE}; {plain}; COMMIT"),
+        closing: format!("BEGIN IMMEDIATE; {ADVANCE}; {plain}; {CLOSE}; COMMIT"),
+        intents: format!(
+            "BEGIN IMMEDIATE; {ADVANCE_AT}; {expecting}; {OPEN_AT}; {CLOSE}; SELECT epoch FROM counters WHERE organization_id = $1; COMMIT"
+        ),
+        insert: plain,
     }
 }
 
@@ -168,15 +191,89 @@ fn sqlite_values(organization: Uuid, rows: &[&Placed]) -> Vec<Value> {
             row.at,
             row.agent,
             row.connection,
-            row.exposed.clone(),
-            row.tool.clone(),
-            row.actor.clone(),
-            row.word.clone(),
-            row.body.clone(),
+            row.exposed.as_deref(),
+            row.tool.as_deref(),
+            &*row.actor,
+            &*row.word,
+            &*row.body,
             row.approval,
         ]);
     }
     values
+}
+
+/// Numbers and inserts the rows of intents, and after them others, in a statement and commit of their own, if the epoch is as
+/// expected; says what it is, and does nothing where it is another. `db` must be SQLite's one writing connection, without a
+/// transaction.
+pub(super) async fn intents(
+    db: &sea_orm::DatabaseConnection,
+    organization: Uuid,
+    (expected, stored): (i64, usize),
+    rows: &[&Placed],
+) -> Result<i64, DbErr> {
+    let texts =
+        texts(rows.len()).ok_or_else(|| DbErr::Custom("too many rows for one statement".to_owned()))?;
+    let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+    let mut arguments = SqliteArguments::default();
+    arguments.reserve(4 + rows.len() * FIELDS, 0);
+    let head = |all: &mut SqliteArguments| {
+        all.add(organization)?;
+        all.add(number(rows.len()))?;
+        all.add(expected)?;
+        all.add(number(stored))?;
+        add_rows(all, rows)
+    };
+    head(&mut arguments).map_err(|error| failed(SqlxError::Encode(error)))?;
+    let done = query_with(texts.intents.as_str(), arguments)
+        .fetch_all(db.get_sqlite_connection_pool())
+        .await;
+    let found = match done {
+        Ok(found) => found,
+        Err(error) => {
+            // As in `alone`.
+            db.execute_unprepared("ROLLBACK").await.ok();
+            return Err(failed(error));
+        }
+    };
+    let epoch = found.first().map(|row| row.try_get(0)).transpose();
+    epoch
+        .map_err(failed)?
+        .ok_or_else(|| DbErr::RecordNotFound("organization".to_owned()))
+}
+
+fn failed(error: SqlxError) -> DbErr {
+    DbErr::Exec(RuntimeErr::SqlxError(error.into()))
+}
+
+/// The same for the driver.
+fn sqlite_arguments(organization: Uuid, rows: &[&Placed]) -> Result<SqliteArguments, DbErr> {
+    let mut all = SqliteArguments::default();
+    all.reserve(2 + rows.len() * FIELDS, 0);
+    let head = |all: &mut SqliteArguments| {
+        all.add(organization)?;
+        all.add(i64::try_from(rows.len()).unwrap_or(i64::MAX))?;
+        add_rows(all, rows)
+    };
+    head(&mut all).map_err(|error| failed(SqlxError::Encode(error)))?;
+    Ok(all)
+}
+
+fn add_rows(all: &mut SqliteArguments, rows: &[&Placed]) -> Result<(), BoxDynError> {
+    for Placed { workspace, row } in rows {
+        all.add(*workspace)?;
+        all.add(row.call)?;
+        all.add(row.kind)?;
+        all.add(row.at)?;
+        all.add(row.agent)?;
+        all.add(row.connection)?;
+        all.add(row.exposed.clone())?;
+        all.add(row.tool.clone())?;
+        all.add(row.actor.clone())?;
+        all.add(row.word.clone())?;
+        all.add(row.body.clone())?;
+        all.add(row.approval)?;
+    }
+    Ok(())
 }
 
 fn postgres_values(organization: Uuid, rows: &[&Placed]) -> Vec<Value> {
@@ -193,14 +290,14 @@ fn postgres_values(organization: Uuid, rows: &[&Placed]) -> Vec<Value> {
         column(ArrayType::Uuid, |p| p.row.agent.unwrap_or_default().into()),
         column(ArrayType::Uuid, |p| p.row.connection.unwrap_or_default().into()),
         column(ArrayType::String, |p| {
-            p.row.exposed.clone().unwrap_or_default().into()
+            p.row.exposed.as_deref().unwrap_or_default().into()
         }),
         column(ArrayType::String, |p| {
-            p.row.tool.clone().unwrap_or_default().into()
+            p.row.tool.as_deref().unwrap_or_default().into()
         }),
-        column(ArrayType::String, |p| p.row.actor.clone().into()),
-        column(ArrayType::String, |p| p.row.word.clone().into()),
-        column(ArrayType::String, |p| p.row.body.clone().into()),
+        column(ArrayType::String, |p| (&*p.row.actor).into()),
+        column(ArrayType::String, |p| (&*p.row.word).into()),
+        column(ArrayType::String, |p| (&*p.row.body).into()),
         column(ArrayType::Uuid, |p| p.row.approval.unwrap_or_default().into()),
     ]
 }

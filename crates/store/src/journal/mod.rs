@@ -39,6 +39,8 @@ pub struct WriterCounts {
     pub entries: u64,
     /// Intents stored.
     pub intents: u64,
+    /// Commits that stored at least one intent: calls that may change something share these.
+    pub intent_commits: u64,
     /// Entries waiting now.
     pub queued: usize,
 }
@@ -91,6 +93,15 @@ impl Store {
     /// `Unavailable` when too much waits or the writer fails; then the call must be refused.
     pub fn record(&self, tenant: Tenant, entry: Entry) -> Result<Recorded, StoreError> {
         self.writer().record(tenant, &entry)
+    }
+
+    /// Hands an entry to the writer that nobody waits for: the end of a call that only read. It shares the next commit, or has one of
+    /// its own after `JournalLimits::linger`. Does not wait; an entry that was taken is written again and again until it is in.
+    ///
+    /// # Errors
+    /// `Unavailable` when too much waits or the writer fails.
+    pub fn record_later(&self, tenant: Tenant, entry: &Entry) -> Result<(), StoreError> {
+        self.writer().record_later(tenant, entry)
     }
 
     /// What the writer did so far.

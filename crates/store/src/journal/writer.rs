@@ -1,4 +1,5 @@
-//! The one task that writes the record. It takes what waits and commits it together, and never waits for more.
+//! The one task that writes the record. It takes what waits and commits it together; only entries nobody waits for are kept for
+//! company, and not for long.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,10 +17,13 @@ use super::codec;
 use super::insert::Placed;
 use super::{Recorded, WriterCounts, Written};
 use crate::core::Core;
-use crate::{IntentError, StoreError};
+use crate::{IntentError, JournalLimits, StoreError};
 
 /// Shortest and longest pause between attempts while the database fails.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+
+/// How long whoever looks waits for what was handed over before.
+const SETTLED: Duration = Duration::from_secs(1);
 
 const FAILING: StoreError = StoreError::Unavailable {
     reason: "the database takes no entries at the moment",
@@ -43,6 +47,7 @@ pub(super) struct Shared {
     pub(super) commits: AtomicU64,
     pub(super) entries: AtomicU64,
     pub(super) intents: AtomicU64,
+    pub(super) intent_commits: AtomicU64,
     /// Something was committed that is not on disk yet.
     pub(super) unsynced: Notify,
 }
@@ -50,6 +55,8 @@ pub(super) struct Shared {
 pub(super) enum Job {
     Intent(Box<IntentJob>),
     Record(Box<RecordJob>),
+    /// Somebody wants what was handed over before to be in.
+    Settle(oneshot::Sender<()>),
 }
 
 /// An intent on its way.
@@ -67,6 +74,8 @@ pub(super) struct RecordJob {
     pub(super) placed: Placed,
     /// Whoever waits; told once.
     done: Option<oneshot::Sender<Written>>,
+    /// Nobody waits for it.
+    patient: bool,
 }
 
 /// What the task carries from one batch to the next.
@@ -127,8 +136,28 @@ impl Writer {
             organization,
             placed,
             done: Some(done),
+            patient: false,
         })))?;
         Ok(Recorded { done: written })
+    }
+
+    /// Hands an entry over that nobody waits for.
+    pub(crate) fn record_later(&self, tenant: Tenant, entry: &Entry) -> Result<(), StoreError> {
+        self.send(Job::Record(Box::new(RecordJob {
+            organization: tenant.organization.uuid(),
+            placed: placed(tenant, entry)?,
+            done: None,
+            patient: true,
+        })))
+    }
+
+    /// Waits until what was handed over before is in, as far as the database takes it.
+    pub(crate) async fn settle(&self) {
+        let (done, settled) = oneshot::channel();
+        if self.send(Job::Settle(done)).is_ok() {
+            // A writer that is held up holds up nobody who only looks.
+            drop(tokio::time::timeout(SETTLED, settled).await);
+        }
     }
 
     /// Whether entries are refused because the database takes none.
@@ -142,6 +171,7 @@ impl Writer {
             commits: load(&self.shared.commits),
             entries: load(&self.shared.entries),
             intents: load(&self.shared.intents),
+            intent_commits: load(&self.shared.intent_commits),
             queued: self.queue.max_capacity().saturating_sub(self.queue.capacity()),
         }
     }
@@ -161,6 +191,13 @@ impl Writer {
 impl Job {
     fn is_end(&self) -> bool {
         matches!(self, Self::Record(job) if job.placed.row.kind == "ended")
+    }
+
+    const fn is_patient(&self) -> bool {
+        match self {
+            Self::Record(job) => job.patient,
+            Self::Intent(_) | Self::Settle(_) => false,
+        }
     }
 }
 
@@ -197,6 +234,13 @@ async fn write_forever(mut state: State, mut jobs: mpsc::Receiver<Job>, stop: Ca
             // While entries are pending nothing else is taken: they come first.
             () = tokio::time::sleep(pause), if !state.pending.is_empty() => pause = (pause * 2).min(PAUSES.1),
         }
+        if !taken.is_empty() && taken.len() < limit {
+            tokio::select! {
+                () = gather(&mut taken, &mut jobs, &state.core.options.journal) => {}
+                // Nothing is lost: what was received is in `taken`.
+                () = stop.cancelled() => {}
+            }
+        }
         batch::write(&mut state, &mut taken).await;
         let failing = !state.pending.is_empty();
         if failing && jobs.is_closed() && jobs.is_empty() {
@@ -211,6 +255,27 @@ async fn write_forever(mut state: State, mut jobs: mpsc::Receiver<Job>, stop: Ca
         }
         if state.shared.failing.swap(failing, Ordering::Relaxed) != failing {
             tracing::warn!(failing, "the record's writer changed between writing and failing");
+        }
+    }
+}
+
+/// Takes what else can share the commit: what is ready to run hands over its entries first; where nobody waits for any of them they
+/// wait a moment for one that somebody waits for.
+async fn gather(taken: &mut Vec<Job>, jobs: &mut mpsc::Receiver<Job>, limits: &JournalLimits) {
+    tokio::task::yield_now().await;
+    let limit = limits.batch.max(1);
+    while taken.len() < limit
+        && let Ok(job) = jobs.try_recv()
+    {
+        taken.push(job);
+    }
+    let linger = tokio::time::sleep(limits.linger);
+    tokio::pin!(linger);
+    while taken.len() < limit && taken.iter().all(Job::is_patient) {
+        let room = limit - taken.len();
+        tokio::select! {
+            more = jobs.recv_many(taken, room) => if more == 0 { return },
+            () = linger.as_mut() => return,
         }
     }
 }

@@ -11,6 +11,8 @@ use crate::harness::{Bench, START, agent, both, change, decided, ended, write};
 both!(
     intents_share_commits,
     a_moved_epoch_stops_an_intent,
+    one_commit_takes_only_intents_of_this_epoch,
+    ends_of_reads_wait_for_company,
     entries_come_back_as_they_went_in,
     cut_off_calls_become_unknown_once,
     activity_joins_and_filters,
@@ -55,6 +57,90 @@ async fn intents_share_commits(bench: Arc<Bench>) {
             CallStatus::Started
         );
     }
+    store.close().await;
+}
+
+/// Intents handed over together that do not all expect the same: each has its own answer, and what is recorded beside them is in once.
+async fn one_commit_takes_only_intents_of_this_epoch(bench: Arc<Bench>) {
+    let (store, tenant) = bench.start().await;
+    let old = store.epoch(tenant).await.unwrap();
+    store.create_agent(tenant, &change(), agent("one")).await.unwrap();
+    let now = store.epoch(tenant).await.unwrap();
+    let before = store.writer_counts();
+    let write = |expected| {
+        let entry = decided("write", "allow", Effect::Mutating);
+        let call = entry.call;
+        let store = store.clone();
+        async move {
+            (
+                call,
+                store.begin_intent(tenant, entry, expected, None).await.is_ok(),
+            )
+        }
+    };
+    for round in 0..20 {
+        let read = decided("read", "allow", Effect::ReadOnly);
+        let recorded = store.record(tenant, read.clone()).unwrap();
+        // All old, all new, or both in one.
+        let ((a, first), (b, second)) = match round % 3 {
+            0 => tokio::join!(write(now), write(now)),
+            1 => tokio::join!(write(now), write(old)),
+            _ => tokio::join!(write(old), write(old)),
+        };
+        recorded.written().await.unwrap();
+        assert_eq!((first, second), (round % 3 != 2, round % 3 == 0), "round {round}");
+        for (call, stored) in [(a, first), (b, second), (read.call, true)] {
+            let found = store.activity(tenant, call).await.unwrap();
+            assert_eq!(found.is_some(), stored, "round {round}");
+        }
+    }
+    let after = store.writer_counts();
+    assert_eq!(after.entries - before.entries, 20 + 14 + 7, "each is in once");
+    assert_eq!(after.intents - before.intents, 14 + 7);
+    store.chain_once().await.unwrap();
+    store.close().await;
+}
+
+/// What nobody waits for shares the commit of what somebody waits for, and whoever looks sees it all the same.
+async fn ends_of_reads_wait_for_company(bench: Arc<Bench>) {
+    bench.start().await.0.close().await;
+    let mut options = bench.options();
+    options.journal.linger = Duration::from_secs(3600);
+    let store = store::Store::open(options).await.unwrap();
+    let tenant = store.bootstrap().await.unwrap().tenant;
+    let before = store.writer_counts();
+    let mut last = None;
+    for _ in 0..20 {
+        let read = decided("read", "allow", Effect::ReadOnly);
+        store
+            .record(tenant, read.clone())
+            .unwrap()
+            .written()
+            .await
+            .unwrap();
+        store
+            .record_later(tenant, &ended(read.call, Outcome::SUCCEEDED))
+            .unwrap();
+        last = Some(read.call);
+    }
+    let now = store.writer_counts();
+    assert_eq!(
+        (now.commits - before.commits, now.entries - before.entries),
+        (20, 39)
+    );
+    let seen = store.activity(tenant, last.unwrap()).await.unwrap().unwrap();
+    assert_eq!(seen.status, CallStatus::Succeeded);
+    let now = store.writer_counts();
+    assert_eq!(
+        (now.commits - before.commits, now.entries - before.entries),
+        (21, 40)
+    );
+    // A store that closes keeps nothing back.
+    let read = decided("read", "allow", Effect::ReadOnly);
+    store.record_later(tenant, &read).unwrap();
+    store.close().await;
+    let store = bench.open().await;
+    assert!(store.activity(tenant, read.call).await.unwrap().is_some());
     store.close().await;
 }
 
