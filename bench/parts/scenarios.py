@@ -1,14 +1,20 @@
 """What is measured. Each scenario gives rows for one table of docs/benchmarks.md."""
+import json
 import os
 import subprocess
 import time
+from pathlib import Path
 
-from .load import Lane, fdatasync_ms, interleave, summary, tool
+from .load import ROOT, Lane, fdatasync_ms, interleave, summary, tool
 from .peers import PEERS
 from .processes import descriptors, memory_mb, say, tree, wait_for_port
 from .switchboard import Switchboard
 
 ECHO, FLOOR, GATEWAY, MANY, STDIO = 9801, 9802, 9803, 9804, 9805
+# Servers people use, where the tests' tools are installed; a child of these takes long to start.
+PUBLISHED = {"everything": [str(ROOT / ".cache" / part) for part in
+                            ("node22/node_modules/.bin/node", "npm/node_modules/.bin/mcp-server-everything")] + ["stdio"]}
+SAID = ["--args", json.dumps({"message": "x" * 64}), "--contains"]
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
@@ -104,12 +110,23 @@ def tools(bench, many=1000):
 def stdio(bench):
     """A warm child process against one started per call."""
     echo = str(tool("echo-stdio"))
-    commands = [("warm", [echo], []), ("spawned", [echo], ['sharing = "per_call"'])]
+    once = ['sharing = "per_call"']
+    commands = [("warm", [echo], []), ("spawned", [echo], once)]
+    published = {name: command for name, command in PUBLISHED.items() if all(Path(part).exists() for part in command[:2])}
+    for name, command in published.items():
+        commands += [(f"{name}-warm", command, []), (f"{name}-once", command, once)]
     gateway = Switchboard(bench.processes, bench.binary, STDIO, commands=commands)
     try:
         for name in ("warm", "spawned"):
             gateway.grant(name, ["echo"])
         key, rows = gateway.agent_key(), []
+        for name in published:
+            for sharing in ("warm", "once"):
+                gateway.grant(f"{name}-{sharing}", ["echo"])
+            slow = Lane(f"{name}, child per call", gateway.mcp, f"{name}-once__echo", key, gateway.pid, extra=[*SAID, "--warm", 1])
+            fast = Lane(f"{name}, warm child", gateway.mcp, f"{name}-warm__echo", key, gateway.pid, extra=SAID)
+            seen = interleave("stdio", [fast], bench.rounds, bench.amount(1)) | interleave("stdio", [slow], bench.rounds, (1, 10, 20))
+            rows.append({"clients": 1, "lanes": summary(seen, direct=None)})
         warm = Lane("warm child", gateway.mcp, "warm__echo", key, gateway.pid)
         spawned = Lane("child per call", gateway.mcp, "spawned__echo", key, gateway.pid)
         for clients in (1, 32):

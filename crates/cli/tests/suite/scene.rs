@@ -219,8 +219,12 @@ impl Scene {
         if let Some((seq, hash)) = &expected {
             line.extend(["--expected-seq", seq, "--expected-hash", hash]);
         }
-        let found = self.house.json(&line);
-        assert_eq!(found["intact"], true, "{found}");
+        // The chain follows the entries within half a second.
+        let found = crate::house::until("there is a chain", || {
+            let found = self.house.json(&line);
+            assert_eq!(found["intact"], true, "{found}");
+            found["head_seq"].is_i64().then_some(found)
+        });
         Head(
             found["head_seq"].as_i64().unwrap(),
             found["head_hash"].as_str().unwrap().to_owned(),

@@ -14,7 +14,7 @@ use crate::database::Sync;
 use crate::sql::{self, get, values};
 use crate::{Durability, IntentError, StoreError, approvals};
 
-const NOT_YET: &str = "the database did not take the entry";
+pub(super) const NOT_YET: &str = "the database did not take the entry";
 const NEVER: &str = "the database refuses the entry";
 
 #[derive(Default)]

@@ -256,6 +256,24 @@ async fn write_forever(mut state: State, mut jobs: mpsc::Receiver<Job>, stop: Ca
         if state.shared.failing.swap(failing, Ordering::Relaxed) != failing {
             tracing::warn!(failing, "the record's writer changed between writing and failing");
         }
+        if failing {
+            turn_away(&mut state, &mut jobs);
+        }
+    }
+}
+
+/// Tells everybody who handed something over before they could know that the database takes nothing: nobody waits for its return.
+fn turn_away(state: &mut State, jobs: &mut mpsc::Receiver<Job>) {
+    while let Ok(job) = jobs.try_recv() {
+        match job {
+            Job::Intent(job) => drop(job.done.send(Err(IntentError::Unavailable(FAILING)))),
+            Job::Record(mut job) => {
+                job.tell(Err(batch::NOT_YET));
+                state.pending.push(*job);
+            }
+            // Nobody has to wait for what cannot be had.
+            Job::Settle(done) => drop(done.send(())),
+        }
     }
 }
 

@@ -20,6 +20,7 @@ both!(
     a_full_queue_refuses,
     a_bad_entry_does_not_stop_the_others,
     a_failing_database_refuses_and_recovers,
+    who_came_before_it_was_known_to_fail_is_told,
     changes_are_recorded,
 );
 
@@ -504,6 +505,40 @@ async fn a_failing_database_refuses_and_recovers(bench: Arc<Bench>) {
         .begin_intent(tenant, decided("write", "allow", Effect::Mutating), epoch, None)
         .await
         .unwrap();
+    store.close().await;
+}
+
+/// What was handed over while the writer still tried is not kept until the database is back.
+async fn who_came_before_it_was_known_to_fail_is_told(bench: Arc<Bench>) {
+    bench.start().await.0.close().await;
+    let mut options = bench.options();
+    // So that the others still wait when the first fails.
+    options.journal.batch = 1;
+    let store = store::Store::open(options).await.unwrap();
+    let tenant = store.bootstrap().await.unwrap().tenant;
+    let epoch = store.epoch(tenant).await.unwrap();
+    bench.tamper("ALTER TABLE journal RENAME TO journal_away").await;
+    let read = || decided("read", "allow", Effect::ReadOnly);
+    let (first, second) = (read(), read());
+    let calls = [first.call, second.call];
+    let (first, second) = (store.record(tenant, first), store.record(tenant, second));
+    let write = decided("write", "allow", Effect::Mutating);
+    let lost = write.call;
+    let intent = store.begin_intent(tenant, write, epoch, None);
+    let (intent, first, second) = tokio::join!(intent, first.unwrap().written(), second.unwrap().written());
+    assert!(matches!(intent, Err(IntentError::Unavailable(_))), "{intent:?}");
+    assert!(first.is_err() && second.is_err(), "{first:?} {second:?}");
+    bench.tamper("ALTER TABLE journal_away RENAME TO journal").await;
+    while !store.healthy().await {
+        tokio::task::yield_now().await;
+    }
+    for call in calls {
+        assert!(
+            store.activity(tenant, call).await.unwrap().is_some(),
+            "it is written all the same"
+        );
+    }
+    assert_eq!(store.activity(tenant, lost).await.unwrap(), None);
     store.close().await;
 }
 
