@@ -48,7 +48,7 @@ impl App {
             .route("/metrics", get(health::metrics));
         let router = pages
             .nest("/api/v1", rest::router(&state))
-            .merge(mcp::router(&state))
+            .merge(mcp::router())
             .fallback(problem::no_route)
             .method_not_allowed_fallback(problem::no_method)
             .layer(RequestBodyLimitLayer::new(options.max_body_bytes))

@@ -54,7 +54,7 @@ pub(crate) use sessions::Sessions;
 use place::Place;
 
 /// The MCP endpoints.
-pub(crate) fn router(_state: &AppState) -> Router<AppState> {
+pub(crate) fn router() -> Router<AppState> {
     let endpoint = || post(post::post).get(standing::get).delete(standing::delete);
     Router::new()
         .route("/mcp", endpoint())

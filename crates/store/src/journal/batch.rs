@@ -98,8 +98,7 @@ async fn insert_alone(state: &State, organization: Uuid, records: &[RecordJob]) 
 
 async fn write_intents(state: &mut State, organization: Uuid, batch: Batch) {
     let Batch { intents, records } = batch;
-    let at_once = commit_at_once(state, organization, &intents, &records).await;
-    let committed = match at_once {
+    let committed = match commit_at_once(state, organization, &intents, &records).await {
         Ok(Some(verdicts)) => Ok(verdicts),
         Ok(None) => commit_intents(state, organization, &intents, &records).await,
         Err(error) => Err(error),

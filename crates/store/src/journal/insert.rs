@@ -75,7 +75,7 @@ pub(crate) async fn alone(
             };
             let text = if closing { &texts.closing } else { &texts.alone };
             // Straight to the driver: what is between is for statements that are put together, and copies every value.
-            let arguments = sqlite_arguments(organization, rows)?;
+            let arguments = sqlite_arguments(organization, rows, None)?;
             let done = query_with(text.as_str(), arguments)
                 .execute(db.get_sqlite_connection_pool())
                 .await;
@@ -213,17 +213,7 @@ pub(super) async fn intents(
 ) -> Result<i64, DbErr> {
     let texts =
         texts(rows.len()).ok_or_else(|| DbErr::Custom("too many rows for one statement".to_owned()))?;
-    let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-    let mut arguments = SqliteArguments::default();
-    arguments.reserve(4 + rows.len() * FIELDS, 0);
-    let head = |all: &mut SqliteArguments| {
-        all.add(organization)?;
-        all.add(number(rows.len()))?;
-        all.add(expected)?;
-        all.add(number(stored))?;
-        add_rows(all, rows)
-    };
-    head(&mut arguments).map_err(|error| failed(SqlxError::Encode(error)))?;
+    let arguments = sqlite_arguments(organization, rows, Some((expected, stored)))?;
     let done = query_with(texts.intents.as_str(), arguments)
         .fetch_all(db.get_sqlite_connection_pool())
         .await;
@@ -245,20 +235,32 @@ fn failed(error: SqlxError) -> DbErr {
     DbErr::Exec(RuntimeErr::SqlxError(error.into()))
 }
 
-/// The same for the driver.
-fn sqlite_arguments(organization: Uuid, rows: &[&Placed]) -> Result<SqliteArguments, DbErr> {
+/// The same for the driver. Where an epoch is expected it follows, and how many of the rows are intents.
+fn sqlite_arguments(
+    organization: Uuid,
+    rows: &[&Placed],
+    expecting: Option<(i64, usize)>,
+) -> Result<SqliteArguments, DbErr> {
     let mut all = SqliteArguments::default();
-    all.reserve(2 + rows.len() * FIELDS, 0);
-    let head = |all: &mut SqliteArguments| {
-        all.add(organization)?;
-        all.add(i64::try_from(rows.len()).unwrap_or(i64::MAX))?;
-        add_rows(all, rows)
-    };
-    head(&mut all).map_err(|error| failed(SqlxError::Encode(error)))?;
+    all.reserve(4 + rows.len() * FIELDS, 0);
+    let filled = add_all(&mut all, organization, rows, expecting);
+    filled.map_err(|error| failed(SqlxError::Encode(error)))?;
     Ok(all)
 }
 
-fn add_rows(all: &mut SqliteArguments, rows: &[&Placed]) -> Result<(), BoxDynError> {
+fn add_all(
+    all: &mut SqliteArguments,
+    organization: Uuid,
+    rows: &[&Placed],
+    expecting: Option<(i64, usize)>,
+) -> Result<(), BoxDynError> {
+    let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+    all.add(organization)?;
+    all.add(number(rows.len()))?;
+    if let Some((expected, stored)) = expecting {
+        all.add(expected)?;
+        all.add(number(stored))?;
+    }
     for Placed { workspace, row } in rows {
         all.add(*workspace)?;
         all.add(row.call)?;
