@@ -52,6 +52,13 @@ def calls(measured):
     return headed(f"A call, {store}", measured, lanes(measured["rows"], "clients"), note)
 
 
+def decisions(measured):
+    rows = [[row["rules"], *(round(row[field] / scale, digits) for field, scale, digits in
+             (("decide", 1, 1), ("compose", 1000, 1), ("unchanged", 1000, 2), ("parse", 1000, 1)))] for row in measured["rows"]]
+    return headed("Deciding, 500 rules of which 50 read arguments, 1,000 tools", measured,
+                  grid(["of these", "one decision, µs", "snapshot, ms", "facts unchanged, ms", "reading the rules, ms"], rows))
+
+
 def slow_commits(measured):
     row = [measured[field] for field in ("added_ms", "acts_per_commit", "calls_per_s", "p50_ms", "errors")]
     return headed("Mutating calls on a slower disk, 32 clients", measured,
@@ -92,6 +99,7 @@ TABLES = {
     "tools": lambda m: headed("With 1,000 tools", m, lanes(m["rows"], "tools", "clients")),
     "stdio": lambda m: headed("A warm child against one per call", m, lanes(m["rows"], "clients")),
     "slow_commits": slow_commits,
+    "decisions": decisions,
     "idle": idle,
     "abandoned": abandoned,
     "instructions": instructions,

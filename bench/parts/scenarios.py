@@ -162,6 +162,13 @@ def slow_disk():
     return library
 
 
+def decisions(bench):
+    """One decision among 500 rules, and a snapshot of 1,000 tools, cold and with unchanged facts: in the process, without calls."""
+    command = ["cargo", "run", "--release", "-q", "-p", "switchboard-policy", "--example", "decide_bench", "--", "--json"]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return {"rows": [json.loads(line) for line in said.splitlines()]}
+
+
 def idle(bench):
     """Start and memory of a server without connections."""
     gateway = Switchboard(bench.processes, bench.binary, GATEWAY)

@@ -21,6 +21,7 @@ mod import;
 mod killed;
 mod no_defaults;
 mod progress;
+mod proxies;
 mod relay;
 mod reload;
 mod scene;

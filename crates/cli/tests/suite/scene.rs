@@ -57,6 +57,15 @@ impl Scene {
         Self::build(Kind::Postgres, "", Start::default(), true).await
     }
 
+    /// The same on SQLite, with this in the server's environment.
+    pub(crate) async fn start_in_environment(environment: Vec<(String, String)>) -> Self {
+        let start = Start {
+            environment,
+            ..Start::default()
+        };
+        Self::build(Kind::Sqlite, "", start, false).await.unwrap()
+    }
+
     async fn build(kind: Kind, more: &str, mut start: Start, relayed: bool) -> Option<Self> {
         let upstream = Upstream::start().await;
         let folder = tempfile::tempdir().unwrap();

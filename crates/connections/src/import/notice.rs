@@ -92,9 +92,10 @@ impl Notices {
 
 /// Text that cannot steer a terminal and has a bounded length (in characters).
 pub(super) fn printable(text: &str, limit: usize) -> String {
+    let cut = text.chars().nth(limit).is_some();
     let mut shown: String = text
         .chars()
-        .take(limit)
+        .take(if cut { limit.saturating_sub(1) } else { limit })
         .map(|c| {
             if c.is_control() || is_bidi(c) {
                 '\u{FFFD}'
@@ -103,12 +104,12 @@ pub(super) fn printable(text: &str, limit: usize) -> String {
             }
         })
         .collect();
-    if text.chars().nth(limit).is_some() {
+    if cut {
         shown.push('…');
     }
     shown
 }
 
 fn is_bidi(c: char) -> bool {
-    matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}')
+    matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{061C}')
 }

@@ -13,6 +13,7 @@ mod egress;
 mod http;
 mod legacy_sse;
 mod origin;
+mod reach;
 mod server;
 mod sse;
 mod stdio;

@@ -8,7 +8,7 @@ use http::{HeaderMap, StatusCode};
 use super::answer::{RpcError, codes, json_response};
 use super::headers::{accepts, not_acceptable, not_json, sends_json};
 use super::version::{Claimed, Era, Legacy};
-use super::wire::{BadMessage, Members, Message, too_deep};
+use super::wire::{BadMessage, Members, Message, unambiguous};
 use super::{Guest, legacy, modern};
 use crate::problem::Problem;
 use crate::state::AppState;
@@ -33,7 +33,7 @@ pub(super) async fn answer(state: &AppState, guest: &Guest, headers: &HeaderMap,
         return with_status(StatusCode::NOT_ACCEPTABLE, Problem(not_acceptable(what)));
     }
     let text = match std::str::from_utf8(body) {
-        Ok(text) if !too_deep(text) => text,
+        Ok(text) if unambiguous(text) => text,
         Ok(_) | Err(_) => return unreadable(BadMessage::Json),
     };
     if text.trim_start().starts_with('[') {

@@ -1,6 +1,6 @@
 //! The reading of messages, as the fuzz targets reach it. Nothing else uses this, and nothing of it is promised.
 
-use super::wire::{Members, Message, too_deep};
+use super::wire::{Members, Message, unambiguous};
 
 /// What a message was read as.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Seen {
 /// Reads the body of a POST as the endpoint does; none where it is no message.
 #[must_use]
 pub fn read(body: &[u8]) -> Option<Seen> {
-    let text = std::str::from_utf8(body).ok().filter(|text| !too_deep(text))?;
+    let text = std::str::from_utf8(body).ok().filter(|text| unambiguous(text))?;
     Some(match Message::read(text).ok()? {
         Message::Request { id, method, params } => {
             let members = Members::of_params(params);
@@ -31,7 +31,7 @@ pub fn read(body: &[u8]) -> Option<Seen> {
 /// The params of a request without one member, as they are written for an upstream; none where there are no such params.
 #[must_use]
 pub fn without(body: &[u8], member: &str) -> Option<String> {
-    let text = std::str::from_utf8(body).ok().filter(|text| !too_deep(text))?;
+    let text = std::str::from_utf8(body).ok().filter(|text| unambiguous(text))?;
     let Message::Request { params, .. } = Message::read(text).ok()? else {
         return None;
     };

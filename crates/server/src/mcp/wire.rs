@@ -40,8 +40,10 @@ pub(super) enum Message<'a> {
 /// Why a body is no message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BadMessage {
-    /// Not JSON, or nested too deeply.
-    #[error("the body is not JSON, repeats a key, or is nested more than {DEPTH} levels deep")]
+    /// Not JSON, or not the same to every reader.
+    #[error(
+        "the body is not JSON, repeats a key, holds half of a surrogate pair (\\ud800 to \\udfff), or is nested more than {DEPTH} levels deep"
+    )]
     Json,
     /// JSON, but no JSON-RPC 2.0 message.
     #[error("the body is not a JSON-RPC 2.0 request, notification or response")]
@@ -89,26 +91,54 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Whether the brackets of a text nest deeper than allowed.
-pub(super) fn too_deep(text: &str) -> bool {
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
-    for byte in text.bytes() {
+/// Whether every reader sees the same in a text: no nesting deeper than allowed, and no half of a surrogate pair (RFC 8259 section
+/// 8.2), which some readers keep, some replace and some refuse.
+pub(super) fn unambiguous(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let (mut at, mut depth, mut in_string) = (0, 0_usize, false);
+    while let Some(byte) = bytes.get(at) {
         match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
             b'"' => in_string = !in_string,
+            b'\\' if in_string => match escape(bytes.get(at..).unwrap_or_default()) {
+                Some(length) => at += length - 1,
+                None => return false,
+            },
             _ if in_string => {}
             b'{' | b'[' => {
                 depth += 1;
                 if depth > DEPTH {
-                    return true;
+                    return false;
                 }
             }
             b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
+        at += 1;
     }
-    false
+    true
+}
+
+/// The bytes of the escape that a text begins with, a pair of surrogates counting as one; none where it is half of one. Whether other
+/// escapes are legal is for the parser to say.
+fn escape(text: &[u8]) -> Option<usize> {
+    match unit(text) {
+        Some(0xD800..=0xDBFF) => {
+            let second = text.get(6..).and_then(unit);
+            matches!(second, Some(0xDC00..=0xDFFF)).then_some(12)
+        }
+        Some(0xDC00..=0xDFFF) => None,
+        Some(_) => Some(6),
+        None => Some(2),
+    }
+}
+
+/// The code unit that a text begins with as `\uXXXX`.
+fn unit(text: &[u8]) -> Option<u16> {
+    let digits = text.strip_prefix(b"\\u")?.get(..4)?;
+    digits.iter().try_fold(0, |value, digit| {
+        let digit = char::from(*digit).to_digit(16)?;
+        Some(value << 4 | u16::try_from(digit).ok()?)
+    })
 }
 
 fn is_id(raw: &RawValue) -> bool {
@@ -235,7 +265,7 @@ impl<'de> Deserialize<'de> for Key<'de> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BadMessage, Message, too_deep};
+    use super::{BadMessage, Message, unambiguous};
 
     #[test]
     fn messages() {
@@ -278,14 +308,30 @@ mod tests {
     }
 
     #[test]
-    fn depth() {
-        assert!(!too_deep(&format!("{}{}", "[".repeat(128), "]".repeat(128))));
-        assert!(too_deep(&"[".repeat(129)));
-        assert!(!too_deep(&format!(
-            "\"{}\\\"{}\"",
-            "[".repeat(200),
-            "{".repeat(200)
-        )));
-        assert!(!too_deep(&"[]".repeat(500)));
+    fn what_readers_may_see_differently() {
+        let (open, close) = ("[".repeat(200), "{".repeat(200));
+        let cases = [
+            (format!("{}{}", "[".repeat(128), "]".repeat(128)), true),
+            ("[".repeat(129), false),
+            (format!("\"{open}\\\"{close}\""), true),
+            (format!("\"{open}\\\\\",{open}"), false),
+            ("[]".repeat(500), true),
+            (r#""\ud83d\ude00""#.to_owned(), true),
+            (r#""\uD83D\uDE00\uD83d\ude00""#.to_owned(), true),
+            (r#""\ud83d""#.to_owned(), false),
+            (r#""\ude00""#.to_owned(), false),
+            (r#""\ude00\ud83d""#.to_owned(), false),
+            (r#""\ud83d\ud83d\ude00""#.to_owned(), false),
+            (r#""\ud83d ude00""#.to_owned(), false),
+            (r#""\ud83dude00""#.to_owned(), false),
+            (r#""\\ud83d""#.to_owned(), true),
+            (r#""\\\ud83d""#.to_owned(), false),
+            (r#""\ud7ff\ue000""#.to_owned(), true),
+            (r#""\u00""#.to_owned(), true),
+            ("\"\\".to_owned(), true),
+        ];
+        for (text, same) in cases {
+            assert_eq!(unambiguous(&text), same, "{text}");
+        }
     }
 }

@@ -8,7 +8,11 @@ use server::probe::{Seen, read, without};
 pub(super) fn check(input: &[u8]) {
     let Some(seen) = read(input) else { return };
     // What was accepted is JSON without a repeated key on the levels we look at, and never too deep for anybody.
-    let value: Value = serde_json::from_slice(input).unwrap();
+    let value: Value = match serde_json::from_slice(input) {
+        Ok(value) => value,
+        // What is passed on unread may hold numbers that are too large for this reader; arguments and ids may not.
+        Err(error) => return assert!(error.to_string().starts_with("number out of range"), "{error}"),
+    };
     assert_eq!(value["jsonrpc"], "2.0");
     let same = |raw: &str| assert_eq!(serde_json::from_str::<Value>(raw).unwrap(), value["id"]);
     match seen {

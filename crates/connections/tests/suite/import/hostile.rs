@@ -195,6 +195,22 @@ fn names_are_made_legal_and_unique() {
     assert!(import.entries.iter().all(|entry| !entry.name.contains('\u{1b}')));
 }
 
+/// Found by fuzzing: what shows that a name was cut counts as one of its characters.
+#[test]
+fn a_name_has_its_length_at_most() {
+    for (length, kept) in [(199, 199), (200, 200), (201, 200), (5_000, 200)] {
+        let text = format!(
+            "{{\"mcpServers\":{{\"{}\":{{\"command\":\"x\"}}}}}}",
+            "é".repeat(length)
+        );
+        let import = read("x.json", text.as_bytes()).unwrap();
+        let name = &import.entries[0].name;
+        assert_eq!(name.chars().count(), kept);
+        assert_eq!(name.ends_with('…'), length > kept, "{name}");
+        assert_eq!(codes(&import.entries[0]).contains("name.replaced"), length > kept);
+    }
+}
+
 #[test]
 fn entries_fields_and_texts_are_bounded() {
     let many: Vec<String> = (0..MAX_ENTRIES + 5)

@@ -88,6 +88,9 @@ fn unreadable() -> Vec<(&'static str, Vec<u8>)> {
         ("UTF-16", "{\0\"\0a\0\"\0:\0\u{31}\0}\0".as_bytes().to_vec()),
         ("two documents", br#"{"jsonrpc":"2.0","id":1,"method":"ping"}{"a":1}"#.to_vec()),
         ("a half surrogate", br#"{"jsonrpc":"2.0","id":1,"method":"\ud800","handle":"\ud800"}"#.to_vec()),
+        ("a half surrogate in params", message(r#"{"x":"\udc00","name":"a"}"#).into_bytes()),
+        ("a half surrogate in a key", message(r#"{"name":"a","_meta":{"\ud83d":1}}"#).into_bytes()),
+        ("halves in the wrong order", format!("[{}]", message(r#"{"name":"\ude00\ud83d"}"#)).into_bytes()),
         ("NaN", br#"{"jsonrpc":"2.0","id":NaN,"method":"ping"}"#.to_vec()),
         ("a comment", br#"{"jsonrpc":"2.0","id":1,/* */"method":"ping"}"#.to_vec()),
     ]
