@@ -46,8 +46,8 @@ soak: ## the tests that take too long for every day
 advisories: ## ask the advisory database about our dependencies
 	$(XTASK) advisories
 
-release: ## build the optimized binary, target/release/switchboard
-	cargo build --release -p switchboard-cli
+release: ## build the optimized binary, target/guided/switchboard (ARGS=--plain: without training)
+	$(XTASK) release $(ARGS)
 
 ci: check test store-pg ## everything that must hold before a change lands
 	$(XTASK) contract --check

@@ -35,7 +35,8 @@ def lanes(rows, *keys):
 
 def headed(title, measured, *body):
     run = measured["run"]
-    note = f"{run['date']}, commit {run['commit']}, {run['cores']} shared cores, medians of {run['rounds']} interleaved rounds."
+    build = "" if run.get("build", "plain") == "plain" else f" ({run['build']} build)"
+    note = f"{run['date']}, commit {run['commit']}{build}, {run['cores']} shared cores, medians of {run['rounds']} interleaved rounds."
     return "\n\n".join([f"## {title}", note, *body])
 
 

@@ -14,6 +14,7 @@ mod cargo_tools;
 mod fuzz;
 mod postgres;
 mod process;
+mod release;
 mod tools;
 
 mod gate;
@@ -55,6 +56,8 @@ enum Task {
     Check,
     /// Fuzz what reads input of others.
     Fuzz(fuzz::Options),
+    /// Build the optimized binary.
+    Release(release::Options),
     /// Accept the reviewed snapshots.
     Accept,
     /// Ask the advisory database about our dependencies (needs its mirror).
@@ -83,6 +86,7 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<ExitCode> {
         Task::Test(options) => suite::run(workspace, &options)?,
         Task::Check => gate::check(workspace)?,
         Task::Fuzz(options) => fuzz::run(workspace, &options)?,
+        Task::Release(options) => release::run(workspace, &options)?,
         Task::Accept => gate::accept(workspace)?,
         Task::Advisories => gate::advisories(workspace)?,
     }

@@ -88,22 +88,50 @@ fn hash(fields: &[&[u8]]) -> Digest {
     Digest::from_bytes(hasher.finalize().into())
 }
 
-async fn chain_step(core: &Core, holder: Uuid, tenant: Tenant) -> Result<u64, StoreError> {
-    let (after, mut previous) = last(&core.db.read, tenant).await?;
+/// The entries after one, as one row: a row for each would wake two threads in turn for every few of them. Each stands as its number,
+/// the bytes of its body and its body, `7:2:{}`.
+async fn entries(core: &Core, tenant: Tenant, after: i64) -> Result<Option<String>, StoreError> {
     let mut query = Query::of(
         tenant,
-        "SELECT seq, body FROM journal WHERE organization_id = $1 AND workspace_id = $2",
+        "SELECT string_agg(concat(n.seq, ':', octet_length(n.body), ':', n.body), '') AS entries FROM
+         (SELECT seq, body FROM journal WHERE organization_id = $1 AND workspace_id = $2",
     );
     query.push(" AND seq > {}", after);
-    query.push(" ORDER BY seq LIMIT {}", STEP);
-    let rows = sql::all(&core.db.read, &query.sql, query.values).await?;
-    if rows.is_empty() {
-        return Ok(0);
+    query.push(" ORDER BY seq LIMIT {}) n", STEP);
+    let row = sql::one(&core.db.read, &query.sql, query.values).await?;
+    Ok(row.map(|row| get(&row, "entries")).transpose()?.flatten())
+}
+
+/// Takes them apart, in order: a database may put them together in another.
+fn split(mut text: &str) -> Result<Vec<(i64, &str)>, StoreError> {
+    let mut found = Vec::new();
+    while !text.is_empty() {
+        let (seq, length, rest) =
+            head(text).ok_or_else(|| sql::corrupt("entries", "they do not come apart"))?;
+        let (body, others) = rest
+            .split_at_checked(length)
+            .ok_or_else(|| sql::corrupt("entries", "one is cut off"))?;
+        found.push((seq, body));
+        text = others;
     }
-    let mut links = Vec::with_capacity(rows.len());
-    for row in &rows {
-        let seq = get(row, "seq")?;
-        let entry = entry_hash(tenant, seq, &get::<String>(row, "body")?);
+    found.sort_unstable_by_key(|(seq, _)| *seq);
+    Ok(found)
+}
+
+fn head(text: &str) -> Option<(i64, usize, &str)> {
+    let (seq, rest) = text.split_once(':')?;
+    let (length, rest) = rest.split_once(':')?;
+    Some((seq.parse().ok()?, length.parse().ok()?, rest))
+}
+
+async fn chain_step(core: &Core, holder: Uuid, tenant: Tenant) -> Result<u64, StoreError> {
+    let (after, mut previous) = last(&core.db.read, tenant).await?;
+    let Some(text) = entries(core, tenant, after).await? else {
+        return Ok(0);
+    };
+    let mut links = Vec::new();
+    for (seq, body) in split(&text)? {
+        let entry = entry_hash(tenant, seq, body);
         let link = link_hash(previous, entry);
         links.push(Made {
             seq,
@@ -201,4 +229,26 @@ async fn insert(db: &impl ConnectionTrait, tenant: Tenant, links: &[Made]) -> Re
         sql::run(db, &text, values).await?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn entries_come_apart() {
+        let cases: [(&str, Option<&[(i64, &str)]>); 8] = [
+            ("", Some(&[])),
+            ("7:2:{}", Some(&[(7, "{}")])),
+            ("8:4:{:5}7:3:é9", Some(&[(7, "é9"), (8, "{:5}")])),
+            ("7:0:8:0:", Some(&[(7, ""), (8, "")])),
+            ("7:3:{}", None),
+            ("7:1:é", None),
+            ("7:x:{}", None),
+            ("{}", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(split(text).ok().as_deref(), expected, "{text}");
+        }
+    }
 }
