@@ -88,7 +88,12 @@ fn targets(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Replaces the kept inputs. Those that reach most come first when there are too many.
+/// Whether a file's name is a person's: the fuzzer names them by 40 hexadecimal digits. Faults that were found are given names too.
+fn named(name: &str) -> bool {
+    name.len() != 40 || !name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Replaces the kept inputs but those that somebody gave a name. Those that reach most come first when there are too many.
 fn keep(workspace: &Workspace, target: &str, gathered: &Path) -> anyhow::Result<()> {
     let (fewest, kept) = (gathered.with_extension("fewest"), kept(workspace, target));
     if fewest.exists() {
@@ -106,9 +111,15 @@ fn keep(workspace: &Workspace, target: &str, gathered: &Path) -> anyhow::Result<
     }
     // The set cover writes what reaches most first.
     inputs.sort();
-    fs::remove_dir_all(&kept).context("emptying the folder of kept inputs")?;
-    fs::create_dir_all(&kept)?;
     let (mut files, mut bytes) = (0, 0);
+    for entry in fs::read_dir(&kept).context("reading the folder of kept inputs")? {
+        let entry = entry?;
+        if named(&entry.file_name().to_string_lossy()) {
+            (files, bytes) = (files + 1, bytes + entry.metadata()?.len());
+        } else {
+            fs::remove_file(entry.path()).context("emptying the folder of kept inputs")?;
+        }
+    }
     for (_, length, path) in &inputs {
         if files == KEPT_FILES || bytes + length > KEPT_BYTES {
             continue;

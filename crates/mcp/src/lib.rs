@@ -6,6 +6,7 @@
 
 pub mod egress;
 pub mod http;
+pub mod oauth;
 pub mod sse;
 
 pub mod discovery;

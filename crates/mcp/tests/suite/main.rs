@@ -12,6 +12,7 @@ mod discovery;
 mod egress;
 mod http;
 mod legacy_sse;
+mod oauth;
 mod origin;
 mod reach;
 mod server;
