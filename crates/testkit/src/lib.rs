@@ -6,6 +6,7 @@
     reason = "members of JSON values: reading an absent one gives null, and testkit runs in tests only"
 )]
 
+pub mod authority;
 pub mod cases;
 pub mod catalogue_server;
 pub mod child;

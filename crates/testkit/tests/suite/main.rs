@@ -8,6 +8,8 @@
 
 // Marked as test code so that the lints know.
 #[cfg(test)]
+mod authority;
+#[cfg(test)]
 mod catalogues;
 #[cfg(test)]
 mod catalogues_exposed;
