@@ -1,16 +1,15 @@
 //! Proving to be a client by signing (RFC 7523): `private_key_jwt`.
 
 use std::fmt;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use domain::Secret;
+use domain::{Secret, Timestamp};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use serde::Serialize;
 
 use super::{OAuthError, unguessable};
 
 /// How long an assertion is good for, in seconds.
-const LIFETIME: u64 = 60;
+const LIFETIME: i64 = 60;
 
 /// A client's private key.
 pub struct SigningKey {
@@ -44,20 +43,22 @@ impl SigningKey {
     }
 
     /// Signs that this is the client, for one authorization server and one request.
-    pub(super) fn assertion(&self, client: &str, audience: &str) -> Result<String, OAuthError> {
+    pub(super) fn assertion(
+        &self,
+        client: &str,
+        audience: &str,
+        now: Timestamp,
+    ) -> Result<String, OAuthError> {
         #[derive(Serialize)]
         struct Claims<'a> {
             iss: &'a str,
             sub: &'a str,
             aud: &'a str,
             jti: &'a str,
-            iat: u64,
-            exp: u64,
+            iat: i64,
+            exp: i64,
         }
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default()
-            .as_secs();
+        let now = now.micros() / 1_000_000;
         let jti = unguessable()?;
         let claims = Claims {
             iss: client,

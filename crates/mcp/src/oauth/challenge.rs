@@ -57,9 +57,7 @@ enum Item<'a> {
 impl<'a> Item<'a> {
     fn next(rest: &mut &'a str) -> Option<Self> {
         let text = rest.trim_start_matches([' ', '\t', ',']);
-        let end = text
-            .find(|c: char| matches!(c, ' ' | '\t' | ',' | '='))
-            .unwrap_or(text.len());
+        let end = text.find([' ', '\t', ',', '=']).unwrap_or(text.len());
         let (word, after) = text.split_at_checked(end)?;
         if word.is_empty() {
             // A stray `=`: nothing after it can be told apart.

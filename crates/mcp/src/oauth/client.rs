@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use domain::Secret;
+use domain::{Secret, Timestamp};
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -195,6 +195,7 @@ impl Client {
     pub(super) fn prove(
         &self,
         server: &ServerMetadata,
+        now: Timestamp,
         form: &mut Vec<(&'static str, String)>,
     ) -> Result<Option<HeaderValue>, OAuthError> {
         use base64::Engine as _;
@@ -222,7 +223,7 @@ impl Client {
                     "client_assertion_type",
                     "urn:ietf:params:oauth:client-assertion-type:jwt-bearer".to_owned(),
                 ));
-                form.push(("client_assertion", key.assertion(&self.id, &server.issuer)?));
+                form.push(("client_assertion", key.assertion(&self.id, &server.issuer, now)?));
             }
         }
         Ok(None)

@@ -87,12 +87,12 @@ impl Discovery<'_> {
         }
         let mut mismatch = None;
         for url in resource_places(endpoint) {
-            match self.document::<ProtectedResource>(RESOURCE, &url).await {
-                Some(document) => match covering(document, endpoint) {
-                    Ok(document) => return Ok(Some(document)),
-                    Err(error) => mismatch = mismatch.or(Some(error)),
-                },
-                None => {}
+            let Some(document) = self.document::<ProtectedResource>(RESOURCE, &url).await else {
+                continue;
+            };
+            match covering(document, endpoint) {
+                Ok(document) => return Ok(Some(document)),
+                Err(error) => mismatch = mismatch.or(Some(error)),
             }
         }
         mismatch.map_or(Ok(None), Err)

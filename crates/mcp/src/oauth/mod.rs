@@ -25,7 +25,7 @@ pub use self::client::{Choice, Client, ClientAuth, Registration};
 pub use self::discover::{Discovered, Discovery};
 pub use self::documents::{ProtectedResource, ServerMetadata};
 pub use self::error::OAuthError;
-pub use self::token::{Grant, Tokens};
+pub use self::token::{Grant, TokenRequest, Tokens};
 
 /// Random text that nobody guesses: 256 bits, as 43 characters that need no escaping.
 ///

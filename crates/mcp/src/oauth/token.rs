@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::Secret;
+use domain::{Secret, Timestamp};
 use serde::Deserialize;
 use tokio::time::Instant;
 use url::{Url, form_urlencoded};
@@ -44,21 +44,61 @@ pub struct Tokens {
     pub scopes: Option<Vec<String>>,
 }
 
-impl Grant<'_> {
-    /// Asks for tokens for a resource. Scopes are for the client's own grant; a refresh keeps what it has.
+/// Who asks whom for tokens, and for what.
+#[derive(Debug, Clone, Copy)]
+pub struct TokenRequest<'a> {
+    /// The client of HTTP, with the guard of this purpose.
+    pub http: &'a HttpClient,
+    /// The authorization server.
+    pub server: &'a ServerMetadata,
+    /// The client of that server.
+    pub client: &'a Client,
+    /// What the tokens are for.
+    pub resource: &'a str,
+    /// Scopes of the client's own grant. A code has those its request had, and a refresh keeps what it has.
+    pub scopes: &'a [String],
+    /// The time, which assertions are dated with.
+    pub now: Timestamp,
+    /// When it must be over.
+    pub deadline: Instant,
+}
+
+impl TokenRequest<'_> {
+    /// Asks for tokens.
     ///
     /// # Errors
     /// `Refused` with the server's code; [`OAuthError::may_have_acted`] says whether a refresh token may be spent.
-    pub async fn send(
-        self,
-        http: &HttpClient,
-        server: &ServerMetadata,
-        client: &Client,
-        (resource, scopes): (&str, &[String]),
-        deadline: Instant,
-    ) -> Result<Tokens, OAuthError> {
-        let endpoint = server.token_endpoint()?;
-        let mut form: Vec<(&'static str, String)> = match self {
+    pub async fn send(&self, grant: Grant<'_>) -> Result<Tokens, OAuthError> {
+        let endpoint = self.server.token_endpoint()?;
+        let mut form = grant.form();
+        if matches!(grant, Grant::ClientCredentials) && !self.scopes.is_empty() {
+            form.push(("scope", self.scopes.join(" ")));
+        }
+        form.push(("resource", self.resource.to_owned()));
+        let authorization = self.client.prove(self.server, self.now, &mut form)?;
+        let body = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(form)
+            .finish();
+        let mut ask = Ask::post(TOKEN, endpoint, "application/x-www-form-urlencoded", body);
+        ask.authorization = authorization;
+        let got = ask.send(self.http, self.deadline).await?;
+        if !got.status.is_success() {
+            return Err(got.refusal(TOKEN));
+        }
+        // GitHub and others refuse with status 200.
+        match got.json::<Given>(TOKEN) {
+            Ok(given) => given.tokens(),
+            Err(error) => match got.refusal(TOKEN) {
+                refused @ OAuthError::Refused { .. } => Err(refused),
+                _ => Err(error),
+            },
+        }
+    }
+}
+
+impl Grant<'_> {
+    fn form(&self) -> Vec<(&'static str, String)> {
+        match self {
             Self::Code {
                 code,
                 verifier,
@@ -74,28 +114,6 @@ impl Grant<'_> {
                 ("refresh_token", token.expose().to_owned()),
             ],
             Self::ClientCredentials => vec![("grant_type", "client_credentials".to_owned())],
-        };
-        if matches!(self, Self::ClientCredentials) && !scopes.is_empty() {
-            form.push(("scope", scopes.join(" ")));
-        }
-        form.push(("resource", resource.to_owned()));
-        let authorization = client.prove(server, &mut form)?;
-        let body = form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(form)
-            .finish();
-        let mut ask = Ask::post(TOKEN, endpoint, "application/x-www-form-urlencoded", body);
-        ask.authorization = authorization;
-        let got = ask.send(http, deadline).await?;
-        if !got.status.is_success() {
-            return Err(got.refusal(TOKEN));
-        }
-        // GitHub and others refuse with status 200.
-        match got.json::<Given>(TOKEN) {
-            Ok(given) => given.tokens(),
-            Err(error) => match got.refusal(TOKEN) {
-                refused @ OAuthError::Refused { .. } => Err(refused),
-                _ => Err(error),
-            },
         }
     }
 }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
-use domain::Secret;
+use domain::{Secret, Timestamp};
 use mcp::egress::{Egress, FixedNames, Resolver};
 use mcp::http::{HttpClient, HttpOptions};
 use mcp::oauth::{
     Challenge, Client, ClientAuth, Discovery, Grant, OAuthError, Registration, ServerMetadata, SigningKey,
+    TokenRequest,
 };
 use tokio::time::Instant;
 use url::Url;
@@ -375,70 +376,88 @@ fn metadata(base: &str, more: &str) -> ServerMetadata {
     serde_json::from_str(&text).unwrap()
 }
 
+fn request<'a>(
+    http: &'a HttpClient,
+    server: &'a ServerMetadata,
+    client: &'a Client,
+    scopes: &'a [String],
+) -> TokenRequest<'a> {
+    TokenRequest {
+        http,
+        server,
+        client,
+        resource: "urn:r",
+        scopes,
+        now: Timestamp::from_micros(1_796_052_915_000_000),
+        deadline: soon(),
+    }
+}
+
+const NONE: &str = r#","token_endpoint_auth_methods_supported":["none","client_secret_post"]"#;
+const POST: &str = r#","token_endpoint_auth_methods_supported":["client_secret_post"]"#;
+
+/// What the server supports, what registering comes to, the client, the method asked for.
+const REGISTRATIONS: [(&str, u16, &str, &str, &str); 10] = [
+    (NONE, 201, r#"{"client_id":"c"}"#, "c none", "none"),
+    (
+        "",
+        201,
+        r#"{"client_id":"c","client_secret":"s"}"#,
+        "c client_secret_basic",
+        "client_secret_basic",
+    ),
+    (
+        POST,
+        200,
+        r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"client_secret_post"}"#,
+        "c client_secret_post",
+        "client_secret_post",
+    ),
+    // Supabase, Figma: a secret, whatever was asked for, and `none` is not taken.
+    (
+        POST,
+        201,
+        r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"none"}"#,
+        "c client_secret_post",
+        "client_secret_post",
+    ),
+    (
+        NONE,
+        201,
+        r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"none"}"#,
+        "c none",
+        "none",
+    ),
+    (
+        "",
+        201,
+        r#"{"client_id":"c"}"#,
+        "oauth.malformed",
+        "client_secret_basic",
+    ),
+    (NONE, 201, "{}", "oauth.malformed", "none"),
+    // Figma: for those it knows.
+    (
+        NONE,
+        403,
+        r#"{"error":"forbidden"}"#,
+        "oauth.client_required",
+        "none",
+    ),
+    (
+        NONE,
+        400,
+        r#"{"error":"invalid_redirect_uri","error_description":"only\nloopback"}"#,
+        "invalid_redirect_uri only loopback",
+        "none",
+    ),
+    (NONE, 500, "oops", "oauth.status", "none"),
+];
+
 // I046 I047
 #[tokio::test]
 async fn registration() {
-    let none = r#","token_endpoint_auth_methods_supported":["none","client_secret_post"]"#;
-    let post = r#","token_endpoint_auth_methods_supported":["client_secret_post"]"#;
-    // What the server supports, what registering comes to, the client, the method asked for.
-    let cases: [(&str, u16, &str, &str, &str); 10] = [
-        (none, 201, r#"{"client_id":"c"}"#, "c none", "none"),
-        (
-            "",
-            201,
-            r#"{"client_id":"c","client_secret":"s"}"#,
-            "c client_secret_basic",
-            "client_secret_basic",
-        ),
-        (
-            post,
-            200,
-            r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"client_secret_post"}"#,
-            "c client_secret_post",
-            "client_secret_post",
-        ),
-        // Supabase, Figma: a secret, whatever was asked for, and `none` is not taken.
-        (
-            post,
-            201,
-            r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"none"}"#,
-            "c client_secret_post",
-            "client_secret_post",
-        ),
-        (
-            none,
-            201,
-            r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"none"}"#,
-            "c none",
-            "none",
-        ),
-        (
-            "",
-            201,
-            r#"{"client_id":"c"}"#,
-            "oauth.malformed",
-            "client_secret_basic",
-        ),
-        (none, 201, "{}", "oauth.malformed", "none"),
-        // Figma: for those it knows.
-        (
-            none,
-            403,
-            r#"{"error":"forbidden"}"#,
-            "oauth.client_required",
-            "none",
-        ),
-        (
-            none,
-            400,
-            r#"{"error":"invalid_redirect_uri","error_description":"only\nloopback"}"#,
-            "invalid_redirect_uri only loopback",
-            "none",
-        ),
-        (none, 500, "oops", "oauth.status", "none"),
-    ];
-    for (supported, status, answer, expected, asked) in cases {
-        let answer: &'static str = answer;
+    for (supported, status, answer, expected, asked) in REGISTRATIONS {
         let (origin, http) = serve(&[("/register", status, answer)]).await;
         let server = metadata(&format!("http://{}", origin.address), supported);
         let registration = Registration {
@@ -500,8 +519,9 @@ async fn requests_for_tokens() {
             id: "a:1".to_owned(),
             auth,
         };
-        let tokens = grant
-            .send(&http, &metadata(&base, ""), &client, ("urn:r", &scopes), soon())
+        let server = metadata(&base, "");
+        let tokens = request(&http, &server, &client, &scopes)
+            .send(grant)
             .await
             .unwrap();
         assert_eq!(tokens.access.expose(), "t");
@@ -598,7 +618,8 @@ async fn refusals_of_tokens() {
         };
         let server = metadata(&format!("http://{}", origin.address), "");
         let token = Secret::new("secret-refresh-token");
-        let sending = Grant::Refresh(&token).send(&http, &server, &client, ("urn:r", &[]), soon());
+        let request = request(&http, &server, &client, &[]);
+        let sending = request.send(Grant::Refresh(&token));
         let error = sending.await.unwrap_err();
         let found = (error.code(), error.grant_is_gone(), error.may_have_acted());
         assert_eq!(found, (code, gone, acted), "{status} {body}: {error}");

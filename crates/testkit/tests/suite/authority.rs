@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
-use domain::Secret;
+use domain::{Clock, Secret};
 use mcp::egress::Egress;
 use mcp::http::{HttpClient, HttpOptions};
 use mcp::oauth::{
     Answer, AuthorizationRequest, Client, ClientAuth, Discovery, Grant, OAuthError, Pkce, Registration,
-    ServerMetadata, SigningKey, Tokens, Waiting,
+    ServerMetadata, SigningKey, TokenRequest, Tokens, Waiting,
 };
 use serde_json::{Value, json};
 use testkit::authority::{Authority, sign_in};
@@ -98,15 +98,16 @@ impl Scene {
     }
 
     async fn send(&self, grant: Grant<'_>, client: &Client) -> Result<Tokens, OAuthError> {
-        grant
-            .send(
-                &self.http,
-                &self.server,
-                client,
-                (RESOURCE, &["tools:read".to_owned()]),
-                soon(),
-            )
-            .await
+        let request = TokenRequest {
+            http: &self.http,
+            server: &self.server,
+            client,
+            resource: RESOURCE,
+            scopes: &["tools:read".to_owned()],
+            now: Clock::System.now(),
+            deadline: soon(),
+        };
+        request.send(grant).await
     }
 }
 
