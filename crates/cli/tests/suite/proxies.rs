@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::house::until;
@@ -51,7 +50,7 @@ async fn no_proxy_of_the_environment_is_asked() {
         .json(&[&["connections", "add"], &outside[..], &["--trusted"]].concat());
     let health = until("it was looked for", || {
         let status = scene.house.json(&["connections", "status", "outside"]);
-        (status["state"] == Value::from("error")).then(|| status["health"].clone())
+        (status["state"] == "error").then(|| status["health"].clone())
     });
     assert_eq!(health, "unreachable", "{}", scene.house.log());
     assert_eq!(knocks.load(Ordering::SeqCst), 0, "a proxy was asked");
