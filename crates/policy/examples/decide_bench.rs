@@ -4,6 +4,7 @@
     clippy::print_stdout,
     clippy::unwrap_used,
     clippy::panic,
+    clippy::indexing_slicing,
     reason = "a measurement prints, and stops when its set-up is wrong"
 )]
 
