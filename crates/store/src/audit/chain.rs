@@ -235,9 +235,11 @@ async fn insert(db: &impl ConnectionTrait, tenant: Tenant, links: &[Made]) -> Re
 mod tests {
     use super::split;
 
+    type Entries<'a> = Option<&'a [(i64, &'a str)]>;
+
     #[test]
     fn entries_come_apart() {
-        let cases: [(&str, Option<&[(i64, &str)]>); 8] = [
+        let cases: [(&str, Entries<'_>); 8] = [
             ("", Some(&[])),
             ("7:2:{}", Some(&[(7, "{}")])),
             ("8:4:{:5}7:3:é9", Some(&[(7, "é9"), (8, "{:5}")])),
