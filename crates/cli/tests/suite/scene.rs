@@ -156,9 +156,14 @@ impl Scene {
 
     /// Waits for something that is sure to come.
     pub(crate) async fn until<T>(&self, what: &str, mut happened: impl FnMut() -> Option<T>) -> T {
+        self.until_told(what, async || happened()).await
+    }
+
+    /// The same where somebody has to be asked.
+    pub(crate) async fn until_told<T>(&self, what: &str, mut happened: impl AsyncFnMut() -> Option<T>) -> T {
         let waiting = async {
             loop {
-                if let Some(found) = happened() {
+                if let Some(found) = happened().await {
                     return found;
                 }
                 tokio::time::sleep(Duration::from_millis(20)).await;
@@ -182,13 +187,11 @@ impl Scene {
 
     /// Waits until so many statements wait for a lock of PostgreSQL.
     pub(crate) async fn until_so_many_wait(&self, count: i64) {
-        for _ in 0..3000 {
-            if self.database.waiting().await.unwrap() >= Some(count) {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        panic!("{count} did not wait within a minute");
+        let what = format!("{count} statements wait");
+        self.until_told(&what, async || {
+            (self.database.waiting().await.unwrap() >= Some(count)).then_some(())
+        })
+        .await;
     }
 
     /// Whether it says that it can serve.

@@ -22,12 +22,11 @@ impl Challenge {
         let mut rest = value;
         while let Some(item) = Item::next(&mut rest) {
             match item {
-                Item::Scheme(scheme) if found.is_some() || !scheme.eq_ignore_ascii_case("bearer") => {
-                    if found.is_some() {
-                        break;
-                    }
+                Item::Scheme(_) if found.is_some() => break,
+                Item::Scheme(scheme) if scheme.eq_ignore_ascii_case("bearer") => {
+                    found = Some(Self::default())
                 }
-                Item::Scheme(_) => found = Some(Self::default()),
+                Item::Scheme(_) => {}
                 Item::Parameter(name, text) => {
                     if let Some(challenge) = &mut found {
                         challenge.take(name, text);

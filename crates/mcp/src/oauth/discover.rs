@@ -200,12 +200,8 @@ fn canonical(endpoint: &Url) -> String {
 
 fn resource_places(endpoint: &Url) -> Vec<Url> {
     const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
-    let path = endpoint.path();
-    let mut paths = vec![format!("{WELL_KNOWN}{path}")];
-    // Whether a slash at the end counts is a matter of taste there.
-    paths.push(format!("{WELL_KNOWN}{}", path.trim_end_matches('/')));
-    paths.push(WELL_KNOWN.to_owned());
-    at(endpoint, paths)
+    let with_path = format!("{WELL_KNOWN}{}", endpoint.path());
+    at(endpoint, vec![with_path, WELL_KNOWN.to_owned()])
 }
 
 /// Where an issuer's metadata may be: its path behind the well-known part, and for OpenID Connect also before it.
@@ -221,6 +217,7 @@ fn server_places(issuer: &Url) -> Vec<Url> {
     )
 }
 
+/// Addresses of these paths, each once. Whether a slash at the end counts is a matter of taste there: there is none.
 fn at(base: &Url, paths: Vec<String>) -> Vec<Url> {
     let mut places: Vec<Url> = Vec::with_capacity(paths.len());
     for path in paths {

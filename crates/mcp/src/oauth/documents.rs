@@ -32,14 +32,6 @@ pub struct ServerMetadata {
     /// Where clients register themselves.
     #[serde(default, deserialize_with = "address")]
     pub registration_endpoint: Option<Url>,
-    /// Where tokens are given back.
-    #[serde(default, deserialize_with = "address")]
-    pub revocation_endpoint: Option<Url>,
-    /// Scopes it knows.
-    #[serde(default)]
-    pub scopes_supported: Vec<String>,
-    /// Grants it gives; where it does not say, RFC 8414 says authorization code.
-    pub grant_types_supported: Option<Vec<String>>,
     /// Ways for clients to authenticate; where it does not say, RFC 8414 says `client_secret_basic`.
     pub token_endpoint_auth_methods_supported: Option<Vec<String>>,
     /// Challenges of RFC 7636 it takes.

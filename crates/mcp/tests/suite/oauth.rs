@@ -339,7 +339,6 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(20)
 }
 
-// V130 I042 I043 I051
 #[tokio::test]
 async fn where_to_sign_in() {
     for case in CASES {
@@ -454,7 +453,6 @@ const REGISTRATIONS: [(&str, u16, &str, &str, &str); 10] = [
     (NONE, 500, "oops", "oauth.status", "none"),
 ];
 
-// I046 I047
 #[tokio::test]
 async fn registration() {
     for (supported, status, answer, expected, asked) in REGISTRATIONS {

@@ -142,7 +142,6 @@ fn known(id: &str, method: &str) -> Value {
     client
 }
 
-// V130 I046
 #[tokio::test]
 async fn a_client_that_registers_itself() {
     let Some(scene) = Scene::start(json!({})).await else {
@@ -166,7 +165,6 @@ async fn a_client_that_registers_itself() {
     assert!(tokens.refresh.is_some());
 }
 
-// I044
 #[tokio::test]
 async fn clients_that_were_registered_by_hand() {
     let secret = || Secret::new("a secret of 32 characters, or so!");
@@ -230,7 +228,6 @@ async fn a_person_who_says_no() {
     );
 }
 
-// V125
 #[tokio::test]
 async fn clients_without_a_person() {
     let key = rcgen::KeyPair::generate().unwrap();

@@ -87,13 +87,11 @@ async fn check(scene: &mut Scene, (number, case): (usize, &Case)) {
 
 async fn until_claimed(scene: &Scene, key: &str) {
     let claimed = format!("SELECT count(*) FROM requests WHERE key = '{key}'");
-    for _ in 0..3_000 {
-        if scene.database.number(&claimed).await.unwrap() == 1 {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-    panic!("{key} was not claimed within a minute");
+    scene
+        .until_told("the request is claimed", async || {
+            (scene.database.number(&claimed).await.unwrap() == 1).then_some(())
+        })
+        .await;
 }
 
 async fn checks(kind: Kind, cases: &[Case]) {
