@@ -132,8 +132,8 @@ async fn write_intents(state: &mut State, organization: Uuid, batch: Batch) {
     }
 }
 
-/// On SQLite, the plain case in one statement: nobody spends an approval, and all expect the epoch that holds. Otherwise nothing is
-/// done, and `commit_intents` has to look closer.
+/// The plain case in one statement: nobody spends an approval, and all expect the epoch that holds. Otherwise nothing is done, and
+/// `commit_intents` has to look closer.
 async fn commit_at_once(
     state: &State,
     organization: Uuid,
@@ -141,7 +141,7 @@ async fn commit_at_once(
     records: &[RecordJob],
 ) -> Result<Option<Vec<Result<(), IntentError>>>, StoreError> {
     let core = &state.core;
-    let (Some(wal), Some(first)) = (&core.db.wal, intents.first()) else {
+    let Some(first) = intents.first() else {
         return Ok(None);
     };
     let plain = |job: &IntentJob| job.spend.is_none() && job.expected == first.expected;
@@ -153,25 +153,31 @@ async fn commit_at_once(
     }
     let mut rows: Vec<&Placed> = intents.iter().map(|intent| &intent.placed).collect();
     rows.extend(records.iter().map(|record| &record.placed));
-    let Some(turn) = core.db.turn(Sync::Normal).await? else {
-        return Ok(None);
+    let expecting = (expected, intents.len());
+    let stored = if let Some(turn) = core.db.turn(Sync::Normal).await? {
+        let stored =
+            insert::intents(&DatabaseOf::Sqlite(turn.db), organization, expecting, &rows).await?;
+        turn.done();
+        stored
+    } else {
+        // Its connections wait for the disk by themselves.
+        insert::intents(&DatabaseOf::Postgres(&core.db.read), organization, expecting, &rows).await?
     };
-    let epoch = insert::intents(turn.db, organization, (expected, intents.len()), &rows).await?;
-    turn.done();
-    if epoch != expected {
+    if !stored {
         return Ok(None);
     }
     add(&state.shared.commits, 1);
     add(&state.shared.intent_commits, 1);
-    let on_disk = match core.options.durability {
+    let on_disk = match (&core.db.wal, core.options.durability) {
         // What SQLite does at every commit when it is told to be fully synchronous.
-        Durability::PowerCut => wal.sync().await.inspect_err(|error| {
+        (Some(wal), Durability::PowerCut) => wal.sync().await.inspect_err(|error| {
             tracing::error!(%error, "the write-ahead log cannot be put on disk; calls are refused");
         }),
-        Durability::ProcessCrash => {
+        (Some(_), Durability::ProcessCrash) => {
             state.shared.unsynced.notify_one();
             Ok(())
         }
+        (None, _) => Ok(()),
     };
     // The rows are in. Intents that may not survive a power cut send nothing; they end as unknown.
     let verdict = || match on_disk {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use sea_orm::sea_query::ArrayType;
 use sea_orm::sqlx::error::BoxDynError;
 use sea_orm::sqlx::sqlite::SqliteArguments;
-use sea_orm::sqlx::{Arguments as _, Error as SqlxError, Row as _, query_with};
+use sea_orm::sqlx::{Arguments as _, Error as SqlxError, query_with};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, RuntimeErr, Value};
 use uuid::Uuid;
 
@@ -61,6 +61,19 @@ const FROM_UNNEST: &str = "SELECT $1, v.workspace_id, c.seq - $2 + v.n, v.call_i
  NULLIF(v.exposed, ''), NULLIF(v.tool, ''), v.actor, v.word, v.body,
  NULLIF(v.approval_id, '00000000-0000-0000-0000-000000000000'::uuid) FROM v, c ORDER BY v.n";
 
+/// `CLOSE`, as a part of another statement; does nothing where the counter was not advanced.
+const POSTGRES_CLOSE: &str = ", d AS (DELETE FROM open_intents o USING v, c WHERE o.organization_id = $1 AND o.call_id = v.call_id AND v.kind = 'ended')";
+/// PostgreSQL's counterpart of the statements that expect an epoch; returns no row where it is another.
+static POSTGRES_INTENTS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "WITH c AS (UPDATE counters SET seq = seq + $2 WHERE organization_id = $1 AND epoch = $15 RETURNING seq, epoch), {UNNEST},
+ o AS (INSERT INTO open_intents (organization_id, workspace_id, call_id, agent_id, at)
+  SELECT $1, v.workspace_id, v.call_id, NULLIF(v.agent_id, '00000000-0000-0000-0000-000000000000'::uuid), v.at FROM v, c WHERE v.n <= $16
+  ON CONFLICT (organization_id, call_id) DO NOTHING){POSTGRES_CLOSE},
+ j AS (INSERT INTO journal ({COLUMNS}) {FROM_UNNEST}) SELECT epoch FROM c"
+    )
+});
+
 /// Numbers and inserts rows in a statement and commit of their own. `closing` takes the calls that ended off the open intents.
 /// On SQLite, `db` must be the one writing connection, without a transaction.
 pub(crate) async fn alone(
@@ -87,11 +100,7 @@ pub(crate) async fn alone(
             done.map(|_| ()).map_err(failed)
         }
         DatabaseOf::Postgres(db) => {
-            let close = if closing {
-                ", d AS (DELETE FROM open_intents o USING v WHERE o.organization_id = $1 AND o.call_id = v.call_id AND v.kind = 'ended')"
-            } else {
-                ""
-            };
+            let close = if closing { POSTGRES_CLOSE } else { "" };
             let text = format!(
                 "WITH c AS ({ADVANCE} RETURNING seq), {UNNEST}{close} INSERT INTO journal ({COLUMNS}) {FROM_UNNEST}"
             );
@@ -174,7 +183,7 @@ fn sqlite_texts(size: usize) -> Texts {
         alone: format!("BEGIN IMMEDIATE; {ADVANCE}; {plain}; COMMIT"),
         closing: format!("BEGIN IMMEDIATE; {ADVANCE}; {plain}; {CLOSE}; COMMIT"),
         intents: format!(
-            "BEGIN IMMEDIATE; {ADVANCE_AT}; {expecting}; {OPEN_AT}; {CLOSE}; SELECT epoch FROM counters WHERE organization_id = $1; COMMIT"
+            "BEGIN IMMEDIATE; {ADVANCE_AT}; {expecting}; {OPEN_AT}; {CLOSE}; SELECT epoch FROM counters WHERE organization_id = $1 AND epoch = $3; COMMIT"
         ),
         insert: plain,
     }
@@ -204,32 +213,38 @@ fn sqlite_values(organization: Uuid, rows: &[&Placed]) -> Vec<Value> {
 }
 
 /// Numbers and inserts the rows of intents, and after them others, in a statement and commit of their own, if the epoch is as
-/// expected; says what it is, and does nothing where it is another. `db` must be SQLite's one writing connection, without a
-/// transaction.
+/// expected; otherwise does nothing. Says whether it did. `expecting` is the epoch, and how many of the rows are intents. On SQLite,
+/// `db` must be the one writing connection, without a transaction.
 pub(super) async fn intents(
-    db: &sea_orm::DatabaseConnection,
+    db: &DatabaseOf<'_>,
     organization: Uuid,
-    (expected, stored): (i64, usize),
+    expecting: (i64, usize),
     rows: &[&Placed],
-) -> Result<i64, DbErr> {
+) -> Result<bool, DbErr> {
+    let db = match db {
+        DatabaseOf::Sqlite(db) => db,
+        DatabaseOf::Postgres(db) => {
+            let mut all = postgres_values(organization, rows);
+            all.push(Value::from(expecting.0));
+            all.push(Value::from(i64::try_from(expecting.1).unwrap_or(i64::MAX)));
+            let found = sql::one(*db, &POSTGRES_INTENTS, all).await?;
+            return Ok(found.is_some());
+        }
+    };
     let texts =
         texts(rows.len()).ok_or_else(|| DbErr::Custom("too many rows for one statement".to_owned()))?;
-    let arguments = sqlite_arguments(organization, rows, Some((expected, stored)))?;
+    let arguments = sqlite_arguments(organization, rows, Some(expecting))?;
     let done = query_with(texts.intents.as_str(), arguments)
         .fetch_all(db.get_sqlite_connection_pool())
         .await;
-    let found = match done {
-        Ok(found) => found,
+    match done {
+        Ok(found) => Ok(!found.is_empty()),
         Err(error) => {
             // As in `alone`.
             db.execute_unprepared("ROLLBACK").await.ok();
-            return Err(failed(error));
+            Err(failed(error))
         }
-    };
-    let epoch = found.first().map(|row| row.try_get(0)).transpose();
-    epoch
-        .map_err(failed)?
-        .ok_or_else(|| DbErr::RecordNotFound("organization".to_owned()))
+    }
 }
 
 fn failed(error: SqlxError) -> DbErr {
