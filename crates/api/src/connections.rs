@@ -31,7 +31,98 @@ pub enum AuthInput {
         #[schemars(extend("writeOnly" = true))]
         token: String,
     },
+    /// An account a person signs in to: OAuth with an authorization code and PKCE. Begin with `start_mcp_authorization`.
+    Oauth(OauthInput),
+    /// The client's own account, with a client secret.
+    ClientCredentials(ClientCredentialsInput),
+    /// The client's own account, with a signature (RFC 7523).
+    PrivateKeyJwt(PrivateKeyJwtInput),
 }
+
+/// How an account is signed in to. All of it can be left out where the server says it and registers clients.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OauthInput {
+    /// Which authorization server, where the server offers several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
+    /// What the token is to be good for; what the server asks for when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100))]
+    pub scopes: Option<Vec<String>>,
+    /// The ID of a client registered by hand. To replace a client give the ID and the secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    /// Its secret, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("writeOnly" = true))]
+    pub client_secret: Option<String>,
+    /// How it authenticates: `none`, `client_secret_basic` or `client_secret_post`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_endpoint_auth_method: Option<String>,
+    /// `standard`, or `offline_consent`: asks for consent every time, where a refresh token is only given then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Takes tokens although the authorization server does not say how long they live; false when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreported_lifetime: Option<bool>,
+}
+
+/// A client's own account, with a client secret.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClientCredentialsInput {
+    /// The client's ID.
+    pub client_id: String,
+    /// Its secret.
+    #[schemars(extend("writeOnly" = true))]
+    pub client_secret: String,
+    /// `client_secret_basic` or `client_secret_post`; as the authorization server takes it when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_endpoint_auth_method: Option<String>,
+    /// Which authorization server, where the server offers several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
+    /// What the token is to be good for; what the server asks for when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100))]
+    pub scopes: Option<Vec<String>>,
+}
+
+/// A client's own account, with a signature.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PrivateKeyJwtInput {
+    /// The client's ID.
+    pub client_id: String,
+    /// Its private key, PEM.
+    #[schemars(extend("writeOnly" = true))]
+    pub private_key: String,
+    /// `ES256`, `ES384`, `RS256`, `PS256` or `EdDSA`.
+    pub algorithm: String,
+    /// The name the authorization server knows the key by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_id: Option<String>,
+    /// Which authorization server, where the server offers several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
+    /// What the token is to be good for; what the server asks for when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100))]
+    pub scopes: Option<Vec<String>>,
+}
+
+macro_rules! without_secrets {
+    ($($name:ident),*) => {$(
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(concat!(stringify!($name), "([secret])"))
+            }
+        }
+    )*};
+}
+
+without_secrets!(OauthInput, ClientCredentialsInput, PrivateKeyJwtInput);
 
 impl std::fmt::Debug for AuthInput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -39,6 +130,9 @@ impl std::fmt::Debug for AuthInput {
             Self::None => "None",
             Self::Bearer { .. } => "Bearer([secret])",
             Self::Header { .. } => "Header([secret])",
+            Self::Oauth(_) => "Oauth([secret])",
+            Self::ClientCredentials(_) => "ClientCredentials([secret])",
+            Self::PrivateKeyJwt(_) => "PrivateKeyJwt([secret])",
         })
     }
 }
@@ -46,15 +140,121 @@ impl std::fmt::Debug for AuthInput {
 /// How we prove ourselves to a server, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Auth {
-    /// `none`, `bearer` or `header`.
+    /// `none`, `bearer`, `header`, `oauth`, `client_credentials` or `private_key_jwt`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Whether a secret is stored.
+    /// Whether a secret is stored; for `oauth`, whether an account was connected, which does not say that it is still good.
     pub configured: bool,
     /// For a header: its name.
     pub header_name: Option<String>,
     /// For a header: what stands before the token.
     pub value_prefix: Option<String>,
+    /// For an account with tokens: how it stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<Account>,
+}
+
+/// How an account with tokens stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Account {
+    /// `setup_pending`, `client_configuration_required`, `not_connected`, `connected`, `expired`, `reauthorization_required` or
+    /// `error`.
+    pub status: String,
+    /// When the access token lapses.
+    pub expires_at: Option<DateTime<Utc>>,
+    /// Whether it is renewed without a person.
+    pub refresh_supported: bool,
+    /// The scopes that were asked for.
+    pub requested_scopes: Vec<String>,
+    /// The scopes that were given.
+    pub granted_scopes: Vec<String>,
+    /// Why it does not work: a code of a closed list.
+    pub error_code: Option<String>,
+    /// The same in a sentence.
+    pub error_detail: Option<String>,
+    /// The authorization server: the one in use, else the one that was chosen.
+    pub issuer: Option<String>,
+    /// The client in use, else the one that was given.
+    pub client_id: Option<String>,
+    /// Where authorization servers send people back to: to be registered there to the letter.
+    pub callback_uri: String,
+}
+
+/// Begins a sign-in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StartAuthorization {
+    /// The connection's namespace or id.
+    pub connection: String,
+    /// The version last read.
+    pub expected_version: u32,
+}
+
+/// Names a sign-in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AuthorizationQuery {
+    /// The connection's namespace or id.
+    pub connection: String,
+    /// The sign-in's id.
+    pub authorization: Uuid,
+}
+
+/// Names a sign-in that a person goes through.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpenAuthorization {
+    /// The sign-in's id.
+    pub authorization: Uuid,
+    /// What the browser has kept from another sign-in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub browser: Option<String>,
+}
+
+/// Where a person's browser goes, and what it keeps.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenedAuthorization {
+    /// The authorization server.
+    pub url: String,
+    /// Comes back with the browser.
+    pub browser: String,
+}
+
+without_secrets!(OpenedAuthorization);
+
+/// A sign-in that was begun.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Authorization {
+    /// Its id.
+    pub id: Uuid,
+    /// The connection's id.
+    pub connection_id: Uuid,
+    /// `pending`, `completed`, `denied`, `failed`, `cancelled` or `expired`.
+    pub status: String,
+    /// When its time is over.
+    pub expires_at: DateTime<Utc>,
+    /// The page on which a person goes through it; null once it is over.
+    pub connect_url: Option<String>,
+    /// The scopes that are asked for.
+    pub requested_scopes: Vec<String>,
+    /// The authorization server.
+    pub issuer: String,
+    /// Why it did not succeed: a code of a closed list.
+    pub error_code: Option<String>,
+    /// The same in a sentence.
+    pub error_detail: Option<String>,
+    /// The connection's version, once it is completed.
+    pub version: Option<u32>,
+}
+
+/// Signs an account out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Disconnect {
+    /// The connection's namespace or id.
+    pub connection: String,
+    /// The version last read.
+    pub expected_version: u32,
 }
 
 /// One configured MCP server.

@@ -25,6 +25,7 @@ use crate::pool::{Line, LiveFacts, Settings, lock, shorten, subscribe, sweep};
 use crate::schema::Schemas;
 use crate::{
     CommandTable, ConnectionError, ConnectionEvent, ConnectionEventKind, Limits, Options, SessionKey,
+    SignInOptions,
 };
 
 /// Events that wait for a slow receiver; it then misses the oldest.
@@ -56,6 +57,9 @@ pub(crate) struct Inner {
     pub(crate) reaper: Option<Reaper>,
     pub(crate) egress: Arc<Egress>,
     pub(crate) http: HttpClient,
+    pub(crate) sign_in: SignInOptions,
+    /// For authorization servers, with the guard of that purpose.
+    pub(crate) sign_in_http: HttpClient,
     pub(crate) schemas: Schemas,
     pub(crate) limits: Limits,
     pub(crate) profile: ClientProfile,
@@ -81,15 +85,19 @@ impl Connections {
             commands,
             reaper,
             egress,
+            sign_in,
             extra_roots,
             schemas,
             limits,
         } = options;
-        let http = HttpClient::new(HttpOptions {
-            limits: limits.http,
-            egress: egress.clone(),
-            extra_roots,
-        })?;
+        let client = |egress: &Arc<Egress>| {
+            HttpClient::new(HttpOptions {
+                limits: limits.http,
+                egress: egress.clone(),
+                extra_roots: extra_roots.clone(),
+            })
+        };
+        let (http, sign_in_http) = (client(&egress)?, client(&sign_in.egress)?);
         let inner = Arc::new(Inner {
             store,
             clock,
@@ -97,6 +105,8 @@ impl Connections {
             reaper,
             egress,
             http,
+            sign_in,
+            sign_in_http,
             schemas,
             profile: profile()?,
             lines: DashMap::new(),
@@ -111,6 +121,7 @@ impl Connections {
         let every = inner
             .limits
             .idle
+            .min(inner.limits.check)
             .div_f64(4.0)
             .clamp(Duration::from_millis(20), Duration::from_secs(30));
         let (stop, weak) = (inner.stop.clone(), Arc::downgrade(&inner));
@@ -246,6 +257,14 @@ impl Connections {
             }
         }
         Ok(())
+    }
+
+    /// Puts other URLs of the operator in force for signing in, beside public `https`.
+    ///
+    /// # Errors
+    /// The first that cannot be registered, and why; then all stays as it was.
+    pub fn reload_sign_in_urls(&self, urls: &[String]) -> Result<(), (String, EgressRefusal)> {
+        self.inner.sign_in.egress.replace(urls.iter().map(String::as_str))
     }
 
     /// Which way the URL of each connection in memory is reached; none where it is refused.

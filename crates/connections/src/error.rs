@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::{Health, OutcomeCode};
 use mcp::egress::EgressRefusal;
-use mcp::{ConnectError, RequestError};
+use mcp::{ConnectError, RequestError, TokenError};
 use store::StoreError;
 
 use crate::schema::SchemaProblem;
@@ -125,7 +125,13 @@ impl ConnectionError {
         match self {
             Self::Connect(_) | Self::Discovery(_) => !matches!(
                 self.health(),
-                Some(Health::AuthRejected | Health::EgressRefused | Health::Protocol | Health::NotConfigured)
+                Some(
+                    Health::AuthRejected
+                        | Health::SignInRequired
+                        | Health::EgressRefused
+                        | Health::Protocol
+                        | Health::NotConfigured
+                )
             ),
             Self::Process(_)
             | Self::DiscoveryTimeout(_)
@@ -148,7 +154,7 @@ impl ConnectionError {
     /// The outcome of a call that could not be sent because of it.
     pub(crate) fn outcome(&self) -> OutcomeCode {
         match self.health() {
-            Some(Health::AuthRejected) => OutcomeCode::AuthRejected,
+            Some(Health::AuthRejected | Health::SignInRequired) => OutcomeCode::AuthRejected,
             Some(Health::RateLimited) => OutcomeCode::RateLimited,
             Some(
                 Health::Ok
@@ -189,6 +195,8 @@ pub(crate) fn request_health(error: &RequestError) -> Health {
         Some(_) | None => {}
     }
     match error {
+        RequestError::NoToken(TokenError::SignIn(_)) => Health::SignInRequired,
+        RequestError::NoToken(TokenError::Later(_)) => Health::Degraded,
         RequestError::Timeout { .. } => Health::Timeout,
         RequestError::Closed { .. } | RequestError::Unreachable(_) => Health::Unreachable,
         RequestError::Egress(_) | RequestError::Redirect { .. } => Health::EgressRefused,

@@ -3,6 +3,7 @@
 //! The only way to a server is [`Connections::dispatch`] (and [`Connections::relay`] beside it), which takes the proof that a call was
 //! decided and recorded. No function takes a command from a caller: commands come from the operator's configuration alone.
 
+mod account;
 mod cleared;
 mod commands;
 mod connections;
@@ -19,6 +20,7 @@ mod pool;
 mod prepare;
 pub mod schema;
 
+pub use account::{Opened, SignInError, SignInOptions, SignedIn, check_signing_key};
 pub use cleared::{Cleared, NotCleared};
 pub use commands::{CommandTable, SecretSource, StdioSpec};
 pub use connections::{Connections, SetupError};

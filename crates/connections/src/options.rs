@@ -9,8 +9,8 @@ use mcp::egress::Egress;
 use mcp::http::{CertificateDer, HttpLimits};
 use store::Store;
 
-use crate::CommandTable;
 use crate::schema::Schemas;
+use crate::{CommandTable, SignInOptions};
 
 /// What the connections of a process are made of.
 #[derive(Clone)]
@@ -25,6 +25,8 @@ pub struct Options {
     pub reaper: Option<Reaper>,
     /// Which URLs may be reached: public `https`, and the exact URLs the operator registered for MCP servers.
     pub egress: Arc<Egress>,
+    /// What signing in needs to know of this server.
+    pub sign_in: SignInOptions,
     /// Certificate authorities trusted besides the public ones, DER.
     pub extra_roots: Vec<CertificateDer<'static>>,
     /// Compiled schemas, shared with whoever checks arguments.
@@ -73,6 +75,8 @@ pub struct Limits {
     pub settle: Duration,
     /// How soon lists are read again at the earliest because their server said that they stay true only so long. 60 s.
     pub relist: Duration,
+    /// How often a server at a URL is looked at although nobody calls it, give or take a quarter. 5 min.
+    pub check: Duration,
     /// HTTP: pools, heads, bodies.
     pub http: HttpLimits,
 }
@@ -98,6 +102,7 @@ impl Default for Limits {
             backoff_max: Duration::from_secs(300),
             settle: Duration::from_millis(300),
             relist: Duration::from_secs(60),
+            check: Duration::from_secs(300),
             http: HttpLimits::default(),
         }
     }
@@ -137,6 +142,7 @@ impl Options {
             commands: CommandTable::default(),
             reaper: None,
             egress: Arc::new(Egress::public()),
+            sign_in: SignInOptions::default(),
             extra_roots: Vec::new(),
             schemas: Schemas::default(),
             limits: Limits::default(),

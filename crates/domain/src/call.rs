@@ -62,6 +62,8 @@ pub enum Surface {
     Cli,
     /// An agent's tools.
     Agent,
+    /// A page of this server, with a person in front of it.
+    Page,
 }
 
 words!(
@@ -70,7 +72,8 @@ words!(
     Api = "api",
     Mcp = "mcp",
     Cli = "cli",
-    Agent = "agent"
+    Agent = "agent",
+    Page = "page"
 );
 
 /// The arguments of a call: as they came, as a value for checking, and their digest.

@@ -5,7 +5,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::risk::words;
-use crate::{AgentId, ConnectionId, Label, Namespace, Timestamp};
+use crate::{
+    Account, AccountKind, AccountState, AccountStatus, AgentId, ConnectionId, Label, Namespace, Timestamp,
+};
 
 /// How a server is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -85,38 +87,6 @@ impl Endpoint {
     }
 }
 
-/// How we prove ourselves to the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum AccountKind {
-    /// Not at all.
-    None,
-    /// `Authorization: Bearer`.
-    Bearer,
-    /// A header of the server's choosing.
-    Header,
-}
-
-words!(
-    AccountKind,
-    "account kind",
-    None = "none",
-    Bearer = "bearer",
-    Header = "header"
-);
-
-/// The account, without its secret (which is in the vault).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Account {
-    /// How.
-    pub kind: AccountKind,
-    /// For a header: its name.
-    pub header_name: Option<Arc<str>>,
-    /// For a header: what stands before the secret.
-    pub value_prefix: Option<Arc<str>>,
-    /// Whether a secret is stored.
-    pub configured: bool,
-}
-
 /// Where discovery stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ConnectionState {
@@ -161,6 +131,8 @@ pub enum Health {
     ProcessFailed,
     /// The command is not in the operator's configuration any more.
     NotConfigured,
+    /// A person has to sign in.
+    SignInRequired,
 }
 
 words!(
@@ -176,11 +148,12 @@ words!(
     Protocol = "protocol",
     EgressRefused = "egress_refused",
     ProcessFailed = "process_failed",
-    NotConfigured = "not_configured"
+    NotConfigured = "not_configured",
+    SignInRequired = "sign_in_required"
 );
 
-/// What people see at a glance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// What people see at a glance, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Light {
     /// Answered the last check and holds a live credential.
     Green,
@@ -205,8 +178,41 @@ impl Health {
             | Self::Protocol
             | Self::EgressRefused
             | Self::ProcessFailed
-            | Self::NotConfigured => Light::Red,
+            | Self::NotConfigured
+            | Self::SignInRequired => Light::Red,
         }
+    }
+}
+
+impl Connection {
+    /// What people see at a glance: whether the last check answered, and whether a live credential is held (`account`, where its
+    /// credential is a token).
+    #[must_use]
+    pub fn light(&self, account: Option<&AccountState>, now: Timestamp) -> Light {
+        if !self.account.kind.has_tokens() {
+            return self.health.light();
+        }
+        let credential = match account.map(|account| (account.status, account)) {
+            Some((AccountStatus::Connected, account)) => {
+                let lapsed = account.expires_at.is_some_and(|at| at <= now);
+                match (
+                    lapsed,
+                    account.refreshable || self.account.kind != AccountKind::Oauth,
+                ) {
+                    (false, _) => Light::Green,
+                    // Renewed with the next call.
+                    (true, true) => Light::Yellow,
+                    (true, false) => Light::Red,
+                }
+            }
+            // A client's own account is asked for with the first use.
+            None | Some((AccountStatus::NotConnected, _)) if self.account.kind != AccountKind::Oauth => {
+                Light::Yellow
+            }
+            Some((AccountStatus::SetupPending, _)) => Light::Yellow,
+            _ => Light::Red,
+        };
+        credential.max(self.health.light())
     }
 }
 

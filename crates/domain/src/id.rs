@@ -80,6 +80,8 @@ ids! {
     RunId = "run";
     /// A question to a person about exactly one call.
     ApprovalId = "approval";
+    /// A sign-in at an authorization server.
+    AuthorizationId = "authorization";
     /// A record of the vault.
     SecretId = "secret";
 }

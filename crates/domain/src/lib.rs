@@ -3,6 +3,7 @@
 //! This crate does no I/O (but for reading the one clock), knows no wire format and no async. Shapes that leave the process live
 //! in `api`, in `store`, or in a protocol crate.
 
+mod account;
 mod approval;
 mod call;
 mod clock;
@@ -23,20 +24,23 @@ mod strict;
 mod tenant;
 mod tool;
 
+pub use account::{
+    Account, AccountKind, AccountState, AccountStatus, Authorization, AuthorizationStatus, ClientMethod,
+    OauthSettings, Party, SignInProfile,
+};
 pub use approval::{Answer, Approval, ApprovalState};
 pub use call::{Arguments, Call, CallStatus, Channel, Outcome, OutcomeCode, Status, Surface};
 pub use clock::{Clock, Timestamp};
 pub use connection::{
-    Account, AccountKind, Connection, ConnectionOwner, ConnectionState, Endpoint, Health, Light, Sharing,
-    Transport,
+    Connection, ConnectionOwner, ConnectionState, Endpoint, Health, Light, Sharing, Transport,
 };
 pub use digest::{Digest, ParseDigestError, canonical_json};
 pub use entry::{Actor, ChangeKind, Entry, Fact};
 pub use exchange::{CallEvents, ClientContext, NoEvents, PeerError, PeerResponder};
 pub use grant::{Grant, GrantSubject, Permission};
 pub use id::{
-    AgentId, ApprovalId, CallId, ConnectionId, KeyId, MemberId, OrganizationId, ParseIdError, RunId,
-    SecretId, WorkspaceId,
+    AgentId, ApprovalId, AuthorizationId, CallId, ConnectionId, KeyId, MemberId, OrganizationId,
+    ParseIdError, RunId, SecretId, WorkspaceId,
 };
 pub use name::{Handle, Label, NameError, Namespace};
 pub use page::{Page, PageRequest};

@@ -205,6 +205,27 @@ impl Gateway {
         Ok(())
     }
 
+    /// Takes up what another process changed: the facts, and the settings of connections.
+    ///
+    /// # Errors
+    /// When the store cannot be read; the facts so far stay in force.
+    pub async fn catch_up(&self, tenant: Tenant) -> Result<(), Failure> {
+        let before = self.workspace(tenant)?;
+        if self.inner.store.epoch(tenant).await? == before.epoch {
+            return Ok(());
+        }
+        self.refresh(tenant).await?;
+        let now = self.workspace(tenant)?;
+        for (id, was) in &before.connections {
+            match now.connections.get(id) {
+                Some(is) if is.version == was.version => {}
+                Some(_) => self.connections().changed(*id),
+                None => self.connections().remove(*id).await,
+            }
+        }
+        Ok(())
+    }
+
     /// Puts other rules in force. Raises the epoch, so that a call decided under the old ones is decided again.
     ///
     /// # Errors

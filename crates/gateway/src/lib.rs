@@ -14,6 +14,8 @@ mod gateway;
 mod operate;
 mod ports;
 mod record;
+mod server_failure;
+mod sign_in;
 mod view;
 mod wave;
 

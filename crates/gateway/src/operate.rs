@@ -338,7 +338,7 @@ fn operator_call(declaration: &Declaration, operation: &Operation) -> Result<Cal
         agent: operation.principal.bound_agent(),
         channel: match operation.surface {
             Surface::Mcp | Surface::Agent => Channel::Mcp,
-            Surface::Api | Surface::Cli => Channel::Api,
+            Surface::Api | Surface::Cli | Surface::Page => Channel::Api,
         },
         surface: Some(operation.surface),
         run: None,

@@ -125,7 +125,7 @@ impl Endpoint {
                     phase: Phase::Connect,
                     sent: false,
                 })?
-                .map_err(|error| RequestError::Unsendable(error.to_string()))?;
+                .map_err(RequestError::NoToken)?;
             let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
                 .map_err(|_| RequestError::Unsendable("the access token is not a header value".to_owned()))?;
             value.set_sensitive(true);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use crate::egress::EgressRefusal;
+use crate::target::TokenError;
 use crate::wire::codes;
 
 /// Connecting failed; there is no session.
@@ -136,6 +137,9 @@ pub enum RequestError {
     /// The request cannot be expressed, for example a header value HTTP cannot carry. Nothing was sent.
     #[error("the request cannot be sent: {0}")]
     Unsendable(String),
+    /// There is no access token to send. Nothing was sent.
+    #[error(transparent)]
+    NoToken(TokenError),
     /// The server could not be reached. Nothing was sent.
     #[error("the server cannot be reached: {0}")]
     Unreachable(String),
@@ -156,7 +160,7 @@ impl RequestError {
             | Self::SessionExpired
             | Self::TooLarge { .. }
             | Self::Malformed(_) => true,
-            Self::Unsendable(_) | Self::Unreachable(_) | Self::Egress(_) => false,
+            Self::Unsendable(_) | Self::NoToken(_) | Self::Unreachable(_) | Self::Egress(_) => false,
         }
     }
 
@@ -172,6 +176,7 @@ impl RequestError {
             | Self::TooLarge { .. }
             | Self::Malformed(_)
             | Self::Unsendable(_)
+            | Self::NoToken(_)
             | Self::Unreachable(_)
             | Self::Egress(_) => self.sent(),
         }
@@ -188,9 +193,15 @@ impl RequestError {
             | Self::TooLarge { .. }
             | Self::Malformed(_)
             | Self::Unsendable(_)
+            | Self::NoToken(_)
             | Self::Unreachable(_)
             | Self::Egress(_) => None,
         }
+    }
+
+    /// Whether the server refused the credential of the request (401), so that it was not looked at.
+    pub const fn is_unauthorized(&self) -> bool {
+        matches!(self, Self::Http { status: 401, .. })
     }
 
     /// Whether the server said the method does not exist.

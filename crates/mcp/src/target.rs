@@ -75,9 +75,15 @@ pub trait TokenSource: Send + Sync {
 }
 
 /// There is no token to send.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("no access token: {0}")]
-pub struct TokenError(pub String);
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    /// A person has to sign in, or to change something.
+    #[error("no access token: {0}")]
+    SignIn(String),
+    /// There may be one later.
+    #[error("no access token at the moment: {0}")]
+    Later(String),
+}
 
 /// Who we say we are: sent in `initialize`, or with every modern request.
 #[derive(Clone, Debug)]

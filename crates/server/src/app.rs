@@ -12,7 +12,7 @@ use crate::guard::Guard;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::state::{AppState, Options, Parts};
-use crate::{docs, health, mcp, openapi, page, problem, rest};
+use crate::{docs, health, mcp, openapi, page, problem, rest, sign_in};
 
 /// The HTTP application.
 #[derive(Clone)]
@@ -34,12 +34,19 @@ impl App {
             sessions: mcp::Sessions::new(options.sessions),
             metrics: Metrics::default(),
             openapi: Bytes::from(document),
+            secure: options.public_url.starts_with("https:"),
             gateway: options.gateway,
             keys: options.keys,
             max_body_bytes: options.max_body_bytes,
         }));
         let pages = Router::new()
             .route("/approvals/{approval}", get(page::approval))
+            .route(
+                "/connect/{authorization}",
+                get(sign_in::connect).post(sign_in::go),
+            )
+            .route("/api/mcp/auth/callback", get(sign_in::callback))
+            .route("/oauth/client.json", get(sign_in::metadata))
             .route("/assets/{file}", get(page::asset))
             .route("/docs", get(docs::page))
             .route("/openapi.json", get(docs::openapi))

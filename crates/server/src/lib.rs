@@ -22,6 +22,7 @@ mod problem;
 mod request_id;
 mod rest;
 mod serve;
+mod sign_in;
 mod state;
 
 pub use app::App;

@@ -23,6 +23,14 @@ pub(crate) async fn asset(Path(file): Path<String>) -> Response {
             "text/javascript; charset=utf-8",
             include_str!("assets/approval.js"),
         ),
+        "connect.js" => (
+            "text/javascript; charset=utf-8",
+            include_str!("assets/connect.js"),
+        ),
+        "connected.js" => (
+            "text/javascript; charset=utf-8",
+            include_str!("assets/connected.js"),
+        ),
         "docs.js" => ("text/javascript; charset=utf-8", include_str!("assets/docs.js")),
         "icon.svg" => ("image/svg+xml", include_str!("assets/icon.svg")),
         "page.css" => ("text/css; charset=utf-8", include_str!("assets/page.css")),
@@ -33,14 +41,17 @@ pub(crate) async fn asset(Path(file): Path<String>) -> Response {
 
 /// An HTML page under the strict policy.
 pub(crate) fn html(text: &'static str) -> Response {
-    secured(
-        (
-            StatusCode::OK,
-            [(header::CONTENT_TYPE, "text/html; charset=utf-8")],
-            text,
-        )
-            .into_response(),
-    )
+    with_status(StatusCode::OK, text)
+}
+
+/// The same with another status.
+pub(crate) fn with_status(status: StatusCode, text: impl IntoResponse) -> Response {
+    let mut response = (status, text).into_response();
+    response.headers_mut().insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/html; charset=utf-8"),
+    );
+    secured(response)
 }
 
 fn secured(mut response: Response) -> Response {

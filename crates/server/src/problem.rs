@@ -115,9 +115,10 @@ pub(crate) async fn name_request(response: &mut Response, id: &HeaderValue) {
     }
     let kind = response.headers().get(header::CONTENT_TYPE);
     let is_problem = kind == Some(&MEDIA_TYPE);
-    let is_other = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    // A JSON-RPC error or a page: those surfaces have their own shape.
+    let shapes: [&[u8]; 2] = [b"application/json", b"text/html"];
+    let is_other = kind.is_some_and(|kind| shapes.iter().any(|shape| kind.as_bytes().starts_with(shape)));
     if is_other && !is_problem {
-        // A JSON-RPC error: that surface has its own shape.
         return;
     }
     let body = std::mem::replace(response.body_mut(), Body::empty());

@@ -81,6 +81,8 @@ pub(crate) struct Parts {
     pub(crate) limits: Limits,
     pub(crate) sessions: Sessions,
     pub(crate) metrics: Metrics,
+    /// Whether people reach this server over TLS.
+    pub(crate) secure: bool,
     pub(crate) openapi: bytes::Bytes,
     /// Largest request body, in bytes.
     pub(crate) max_body_bytes: usize,

@@ -12,7 +12,7 @@ use crate::journal::codec;
 use crate::journal::insert::{self, Placed};
 use crate::sql::{self, get, values};
 use crate::vault::Seals;
-use crate::{Change, Options, StoreError};
+use crate::{Change, Options, StoreError, others};
 
 /// The database, the clock and the keys.
 pub(crate) struct Core {
@@ -25,6 +25,10 @@ pub(crate) struct Core {
     pub(crate) opened: HashMap<Uuid, i64>,
     /// Grows whenever a commit of this process raised an epoch.
     pub(crate) changes: watch::Sender<u64>,
+    /// Grows whenever another process raised one.
+    pub(crate) others: watch::Sender<u64>,
+    /// Who this process is where only one may act, and to others.
+    pub(crate) process: Uuid,
 }
 
 /// A write of an administrator: it leaves a fact in the record or does not happen.
@@ -104,6 +108,9 @@ impl Writing<'_> {
         policy: Policy,
     ) -> Result<(), StoreError> {
         append(self.db(), tenant, rows, policy).await?;
+        if policy == Policy::Moves {
+            others::tell(self.db(), self.core.process).await?;
+        }
         self.transaction.commit().await?;
         if policy == Policy::Moves {
             self.core

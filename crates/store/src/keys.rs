@@ -72,7 +72,8 @@ impl Store {
                 tenant,
                 change,
                 vec![(ChangeKind::Created, object(key.id))],
-                Policy::Stays,
+                // Every process has to know it.
+                Policy::Moves,
             )
             .await
     }

@@ -4,6 +4,7 @@
 //! transaction; what can alter a decision also raises the policy epoch there. Calls are recorded through one writer, which shares
 //! commits between them.
 
+mod accounts;
 mod activity;
 mod agents;
 mod approvals;
@@ -20,7 +21,9 @@ mod grants;
 mod idempotency;
 mod journal;
 mod keys;
+mod lease;
 mod options;
+mod others;
 mod paging;
 mod pins;
 mod schema;
@@ -30,6 +33,7 @@ mod store;
 mod tenants;
 mod vault;
 
+pub use accounts::{AuthorizationSecrets, HeldTokens, NewTokens, TakenAuthorization};
 pub use activity::{ActivityFilter, ActivityItem};
 pub use approvals::{Answered, ApprovalFilter, ApprovalMatch};
 pub use audit::{AuditEntry, AuditFilter, Bad, Expected, Head, Link, Progress, Verification};

@@ -14,7 +14,7 @@ use crate::core::{self, Core};
 use crate::database::Database;
 use crate::journal::Writer;
 use crate::vault::Seals;
-use crate::{Options, Role, StoreError, Vault, audit, journal, sql, vault};
+use crate::{Options, Role, StoreError, Vault, audit, journal, others, sql, vault};
 
 /// One database and its writer. Cheap to clone.
 #[derive(Clone)]
@@ -27,8 +27,6 @@ struct Inner {
     writer: Writer,
     tasks: Mutex<JoinSet<()>>,
     stop: CancellationToken,
-    /// Who this process is where only one may act.
-    holder: Uuid,
     // When the last store is dropped without being closed, the tasks end too.
     _stop_on_drop: DropGuard,
 }
@@ -52,6 +50,8 @@ impl Store {
             opened: HashMap::new(),
             clock,
             changes: watch::Sender::new(0),
+            others: watch::Sender::new(0),
+            process: Uuid::now_v7(),
             options,
         };
         vault::check_key(&core).await?;
@@ -61,12 +61,14 @@ impl Store {
         }
         core.opened = core::numbers(&core.db.read).await?;
         let core = Arc::new(core);
-        let holder = Uuid::now_v7();
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
         let writer = Writer::start(&core, &mut tasks, stop.clone());
         if serves {
-            tasks.spawn(audit::chain_forever(core.clone(), holder, stop.clone()));
+            tasks.spawn(audit::chain_forever(core.clone(), core.process, stop.clone()));
+            if let Some(pool) = core.db.postgres() {
+                tasks.spawn(others::listen_forever(core.clone(), pool, stop.clone()));
+            }
         }
         let stop_on_drop = stop.clone().drop_guard();
         Ok(Self {
@@ -75,7 +77,6 @@ impl Store {
                 writer,
                 tasks: Mutex::new(tasks),
                 stop,
-                holder,
                 _stop_on_drop: stop_on_drop,
             }),
         })
@@ -103,6 +104,12 @@ impl Store {
                 .is_ok()
     }
 
+    /// A count that grows whenever another process changed something that can alter a decision, or may have.
+    #[must_use]
+    pub fn others(&self) -> watch::Receiver<u64> {
+        self.inner.core.others.subscribe()
+    }
+
     /// A count that grows whenever this process changed something that can alter a decision.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<u64> {
@@ -126,7 +133,7 @@ impl Store {
     }
 
     pub(crate) fn holder(&self) -> Uuid {
-        self.inner.holder
+        self.inner.core.process
     }
 
     pub(crate) fn now(&self) -> Timestamp {

@@ -7,7 +7,7 @@ use domain::{
 use gateway::Workspace;
 use gateway::capability::{Capability, Context, Declaration, Failure};
 
-use super::{CHANGE, settings, shown};
+use super::{CHANGE, account, settings, shown};
 use crate::{convert, find};
 
 const ADD: Declaration = CHANGE;
@@ -25,7 +25,7 @@ async fn add(context: Context, input: AddConnection) -> Result<Connection, Failu
         Some(text) => Namespace::new(text).map_err(|error| Failure::field("namespace", error.to_string()))?,
         None => free_namespace(&workspace, label.as_str()),
     };
-    let given = settings::account(input.auth.unwrap_or(AuthInput::None))?;
+    let given = account::read(input.auth.unwrap_or(AuthInput::None), None)?;
     let headers = settings::headers(input.headers)?;
     let header_names = headers.names();
     settings::apart(&given.account, &header_names)?;
@@ -38,7 +38,7 @@ async fn add(context: Context, input: AddConnection) -> Result<Connection, Failu
             url: url.into(),
             transport,
         },
-        account: given.account,
+        account: given.account.clone(),
         header_names,
         sharing: input.sharing.map_or(Sharing::Shared, convert::to_sharing),
         allowed_tools: input.allowed_tools.map(unique).transpose()?,
@@ -60,14 +60,7 @@ async fn add(context: Context, input: AddConnection) -> Result<Connection, Failu
         .store()
         .create_connection(context.tenant(), &change, connection)
         .await?;
-    let kept = settings::keep(
-        &context,
-        stored.id,
-        ADD.id,
-        Some(given.secret.as_ref()),
-        Some((&[], &headers)),
-    )
-    .await;
+    let kept = settings::keep(&context, stored.id, ADD.id, Some(&given), Some((&[], &headers))).await;
     if let Err(failure) = kept {
         // Without its secrets it would be a connection nobody asked for.
         context
@@ -84,7 +77,7 @@ async fn add(context: Context, input: AddConnection) -> Result<Connection, Failu
             .connections()
             .schedule(context.tenant(), stored.id);
     }
-    Ok(shown::of(&stored))
+    shown::one(&context, &stored).await
 }
 
 /// A URL that may be reached: public HTTPS, or exactly one the operator registered.
@@ -99,7 +92,7 @@ pub(super) async fn url(context: &Context, text: &str, transport: Transport) -> 
         .connections()
         .check_url(text)
         .await
-        .map_err(|error| settings::failure(&error).at("url"))?;
+        .map_err(|error| Failure::from(&error).at("url"))?;
     Ok(text.trim().to_owned())
 }
 

@@ -5,7 +5,7 @@ use api::connections::{CatalogueChanges, CatalogueCounts, ConnectionQuery, Conne
 use domain::Effect;
 use gateway::capability::{Action, Capability, Context, Declaration, Failure, Method};
 
-use super::{CHANGE, settings, shown};
+use super::{CHANGE, shown};
 use crate::find;
 
 const TEST: Declaration = Declaration {
@@ -54,7 +54,7 @@ async fn told(
     query: &ConnectionQuery,
     report: Result<TestReport, ConnectionError>,
 ) -> Result<ConnectionReport, Failure> {
-    let report = report.map_err(|error| settings::failure(&error))?;
+    let report = report.map_err(|error| Failure::from(&error))?;
     context.gateway.refresh(context.tenant()).await?;
     let now = find::connection(context, &query.connection)?;
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
@@ -64,7 +64,7 @@ async fn told(
     Ok(ConnectionReport {
         ok: report.ok,
         failure: report.failure.clone(),
-        connection: shown::of(&now),
+        connection: shown::one(context, &now).await?,
         server: seen.map(|seen| format!("{} {}", seen.server.0, seen.server.1)),
         counts: CatalogueCounts {
             tools: count(tools.listed),

@@ -7,7 +7,7 @@ use domain::{DefinitionState, ToolRef};
 use gateway::capability::{Capability, Context, Declaration, Failure, Method};
 use store::ToolPin;
 
-use super::{CHANGE, READ, settings};
+use super::{CHANGE, READ};
 use crate::{find, paging, tools};
 
 const CHANGES: Declaration = Declaration {
@@ -82,7 +82,7 @@ async fn accept(context: Context, input: AcceptDefinition) -> Result<Tool, Failu
     let accepted = connections
         .accept((context.tenant(), &change), connection.id, &input.tool, digest)
         .await;
-    let pin = accepted.map_err(|error| settings::failure(&error))?;
+    let pin = accepted.map_err(|error| Failure::from(&error))?;
     context.gateway.refresh(context.tenant()).await?;
     let tool = ToolRef::Upstream {
         connection: connection.id,

@@ -1,11 +1,13 @@
 //! Connections: the MCP servers of a workspace. No operation here takes a command: those come from the operator's configuration.
 
+mod account;
 mod add;
 mod catalogue;
 mod check;
 mod definitions;
 mod settings;
 mod shown;
+mod sign_in;
 mod status;
 mod update;
 
@@ -55,5 +57,6 @@ pub(crate) fn capabilities() -> Vec<Capability> {
     all.extend(check::capabilities());
     all.extend(catalogue::capabilities());
     all.extend(definitions::capabilities());
+    all.extend(sign_in::capabilities());
     all
 }

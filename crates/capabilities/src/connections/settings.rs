@@ -2,59 +2,14 @@
 
 use std::sync::Arc;
 
-use ::connections::ConnectionError;
 use ::connections::headers::{HeaderError, HeaderName, HeaderValue, Headers};
-use api::connections::{AuthInput, HeaderInput};
+use api::connections::HeaderInput;
 use domain::{Account, AccountKind, ConnectionId, Secret};
-use gateway::capability::{Context, Failure, FailureKind};
+use gateway::capability::{Context, Failure};
 use store::{SecretOwner, SecretSlot};
 
+use super::account::{FIELDS, Given};
 use crate::find;
-
-/// An account as it is stored, and its secret.
-pub(super) struct Given {
-    pub(super) account: Account,
-    pub(super) secret: Option<HeaderValue>,
-}
-
-pub(super) fn account(input: AuthInput) -> Result<Given, Failure> {
-    let none = Account {
-        kind: AccountKind::None,
-        header_name: None,
-        value_prefix: None,
-        configured: false,
-    };
-    match input {
-        AuthInput::None => Ok(Given {
-            account: none,
-            secret: None,
-        }),
-        AuthInput::Bearer { token } => Ok(Given {
-            account: Account {
-                kind: AccountKind::Bearer,
-                configured: true,
-                ..none
-            },
-            secret: Some(value("auth.token", token)?),
-        }),
-        AuthInput::Header {
-            header_name,
-            value_prefix,
-            token,
-        } => {
-            let account = Account {
-                kind: AccountKind::Header,
-                header_name: Some(name("auth.header_name", &header_name)?.as_arc().clone()),
-                value_prefix: value_prefix.map(prefix).transpose()?,
-                configured: true,
-            };
-            Ok(Given {
-                account,
-                secret: Some(value("auth.token", token)?),
-            })
-        }
-    }
-}
 
 pub(super) fn headers(input: Vec<HeaderInput>) -> Result<Headers, Failure> {
     let mut headers = Headers::default();
@@ -70,7 +25,10 @@ pub(super) fn headers(input: Vec<HeaderInput>) -> Result<Headers, Failure> {
 pub(super) fn apart(account: &Account, header_names: &[Arc<str>]) -> Result<(), Failure> {
     let carried = match account.kind {
         AccountKind::None => None,
-        AccountKind::Bearer => Some("authorization"),
+        AccountKind::Bearer
+        | AccountKind::Oauth
+        | AccountKind::ClientCredentials
+        | AccountKind::PrivateKeyJwt => Some("authorization"),
         AccountKind::Header => account.header_name.as_deref(),
     };
     match carried.filter(|carried| header_names.iter().any(|name| **name == **carried)) {
@@ -83,7 +41,7 @@ pub(super) fn apart(account: &Account, header_names: &[Arc<str>]) -> Result<(), 
 }
 
 /// What stands before the token in a header; nothing if empty.
-fn prefix(text: String) -> Result<Arc<str>, Failure> {
+pub(super) fn prefix(text: String) -> Result<Arc<str>, Failure> {
     if text.is_empty() {
         return Ok(text.into());
     }
@@ -91,11 +49,11 @@ fn prefix(text: String) -> Result<Arc<str>, Failure> {
     Ok(text.secret().expose().into())
 }
 
-fn name(field: &'static str, text: &str) -> Result<HeaderName, Failure> {
+pub(super) fn name(field: &'static str, text: &str) -> Result<HeaderName, Failure> {
     HeaderName::new(text).map_err(refused(field))
 }
 
-fn value(field: &'static str, text: String) -> Result<HeaderValue, Failure> {
+pub(super) fn value(field: &'static str, text: String) -> Result<HeaderValue, Failure> {
     HeaderValue::new(Secret::new(text)).map_err(refused(field))
 }
 
@@ -108,7 +66,7 @@ pub(super) async fn keep(
     context: &Context,
     id: ConnectionId,
     action: &str,
-    account: Option<Option<&HeaderValue>>,
+    account: Option<&Given>,
     headers: Option<(&[Arc<str>], &Headers)>,
 ) -> Result<(), Failure> {
     let vault = context.store().vault();
@@ -117,22 +75,15 @@ pub(super) async fn keep(
         owner: SecretOwner::Connection(id),
         field,
     };
-    match account {
-        None => {}
-        Some(None) => {
-            vault
-                .remove(context.tenant(), &change, &slot("credential".to_owned()))
-                .await?;
-        }
-        Some(Some(token)) => {
-            vault
-                .put(
-                    context.tenant(),
-                    &change,
-                    &slot("credential".to_owned()),
-                    token.secret(),
-                )
-                .await?;
+    if let Some(given) = account {
+        for field in FIELDS {
+            let slot = slot(field.to_owned());
+            let secret = given.secrets.iter().find(|(named, _)| *named == field);
+            if let Some((_, secret)) = secret {
+                vault.put(context.tenant(), &change, &slot, secret).await?;
+            } else if !given.kept.contains(&field) {
+                vault.remove(context.tenant(), &change, &slot).await?;
+            }
         }
     }
     if let Some((old, new)) = headers {
@@ -152,30 +103,4 @@ pub(super) async fn keep(
         }
     }
     Ok(())
-}
-
-/// What went wrong at a connection, as an operator sees it.
-pub(super) fn failure(error: &ConnectionError) -> Failure {
-    let new = |kind, code| Failure::new(kind, code, error.to_string());
-    match error {
-        ConnectionError::NotFound => Failure::not_found("connection"),
-        ConnectionError::UnknownTool => Failure::not_found("tool").at("tool"),
-        ConnectionError::Egress(_) => new(FailureKind::Invalid, "connection.url_refused").at("url"),
-        ConnectionError::DefinitionMoved => {
-            new(FailureKind::Conflict, "connection.definition_moved").at("digest")
-        }
-        ConnectionError::Unusable(_) => new(FailureKind::Invalid, "connection.schema_unusable").at("tool"),
-        ConnectionError::Settings { .. } => new(FailureKind::Invalid, "connection.settings"),
-        ConnectionError::Busy { .. } | ConnectionError::Stopped | ConnectionError::Store(_) => {
-            new(FailureKind::Unavailable, "connection.unavailable")
-        }
-        ConnectionError::NotConfigured { .. }
-        | ConnectionError::SecretMissing { .. }
-        | ConnectionError::Connect(_)
-        | ConnectionError::Discovery(_)
-        | ConnectionError::DiscoveryTimeout(_)
-        | ConnectionError::Process(_)
-        | ConnectionError::Late
-        | ConnectionError::Resting { .. } => new(FailureKind::Upstream, "connection.unusable"),
-    }
 }

@@ -1,8 +1,8 @@
 //! Shows, lists and removes connections.
 
-use api::connections::{Auth, Connection, ConnectionQuery};
+use api::connections::{Account, Auth, Connection, ConnectionQuery};
 use api::{Page, PageQuery};
-use domain::{ConnectionOwner, Endpoint};
+use domain::{AccountKind, AccountState, AccountStatus, ConnectionOwner, Endpoint};
 use gateway::capability::{Capability, Context, Declaration, Failure, Method};
 
 use super::{CHANGE, READ};
@@ -40,7 +40,7 @@ pub(super) fn capabilities() -> Vec<Capability> {
 }
 
 async fn show(context: Context, query: ConnectionQuery) -> Result<Connection, Failure> {
-    Ok(of(&*find::connection(&context, &query.connection)?))
+    one(&context, &*find::connection(&context, &query.connection)?).await
 }
 
 async fn list(context: Context, query: PageQuery) -> Result<Page<Connection>, Failure> {
@@ -49,7 +49,13 @@ async fn list(context: Context, query: PageQuery) -> Result<Page<Connection>, Fa
         .store()
         .list_connections(context.tenant(), &wanted)
         .await?;
-    Ok(paging::page(page, |connection| of(&connection)))
+    let accounts = context.store().all_accounts(context.tenant()).await?;
+    Ok(paging::page(page, |connection| {
+        let account = accounts
+            .iter()
+            .find(|account| account.connection == connection.id);
+        of(&context, &connection, account)
+    }))
 }
 
 async fn remove(context: Context, query: ConnectionQuery) -> Result<(), Failure> {
@@ -64,8 +70,41 @@ async fn remove(context: Context, query: ConnectionQuery) -> Result<(), Failure>
     Ok(())
 }
 
-/// A connection as it is shown.
-pub(super) fn of(connection: &domain::Connection) -> Connection {
+/// A connection as it is shown, with its account as it stands now.
+pub(super) async fn one(context: &Context, connection: &domain::Connection) -> Result<Connection, Failure> {
+    let account = match connection.account.kind.has_tokens() {
+        true => context.store().account(context.tenant(), connection.id).await?,
+        false => None,
+    };
+    Ok(of(context, connection, account.as_ref()))
+}
+
+fn account(context: &Context, connection: &domain::Connection, state: Option<&AccountState>) -> Account {
+    let settings = connection.account.oauth.as_deref();
+    let party = state.and_then(|state| state.party.as_ref());
+    let text = |text: &std::sync::Arc<str>| text.to_string();
+    Account {
+        status: state
+            .map_or(AccountStatus::NotConnected, |state| state.status)
+            .to_string(),
+        expires_at: state.and_then(|state| state.expires_at).map(convert::time),
+        refresh_supported: state.is_some_and(|state| state.refreshable)
+            || connection.account.kind != AccountKind::Oauth,
+        requested_scopes: state.map(|state| state.requested.clone()).unwrap_or_default(),
+        granted_scopes: state.map(|state| state.granted.clone()).unwrap_or_default(),
+        error_code: state.and_then(|state| state.error_code.clone()),
+        error_detail: state.and_then(|state| state.error_detail.clone()),
+        issuer: party
+            .map(|party| party.issuer.clone())
+            .or_else(|| settings.and_then(|settings| settings.issuer.as_ref().map(text))),
+        client_id: party
+            .map(|party| party.client_id.clone())
+            .or_else(|| settings.and_then(|settings| settings.client_id.as_ref().map(text))),
+        callback_uri: context.gateway.connections().sign_in().callback().into(),
+    }
+}
+
+fn of(context: &Context, connection: &domain::Connection, state: Option<&AccountState>) -> Connection {
     let (url, command) = match &connection.endpoint {
         Endpoint::Url { url, .. } => (Some(url.to_string()), None),
         Endpoint::Command { configured } => (None, Some(configured.to_string())),
@@ -86,6 +125,11 @@ pub(super) fn of(connection: &domain::Connection) -> Connection {
             configured: connection.account.configured,
             header_name: connection.account.header_name.as_deref().map(str::to_owned),
             value_prefix: connection.account.value_prefix.as_deref().map(str::to_owned),
+            account: connection
+                .account
+                .kind
+                .has_tokens()
+                .then(|| account(context, connection, state)),
         },
         headers: connection.header_names.iter().map(ToString::to_string).collect(),
         sharing: convert::sharing(connection.sharing),
@@ -99,7 +143,7 @@ pub(super) fn of(connection: &domain::Connection) -> Connection {
         preparation_status: convert::preparation(connection.state),
         health_code: connection.health.to_string(),
         health_detail: connection.health_detail.clone(),
-        light: convert::light(connection.health.light()),
+        light: convert::light(connection.light(state, context.now)),
         checked_at: connection.checked_at.map(convert::time),
         protocol: connection.negotiated.as_deref().map(str::to_owned),
         catalog_version: connection.catalogue_version,

@@ -6,7 +6,7 @@ use api::connections::{Connection, UpdateConnection};
 use domain::{AccountKind, Endpoint, Label};
 use gateway::capability::{Capability, Context, Declaration, Failure, Method};
 
-use super::{CHANGE, add, settings, shown};
+use super::{CHANGE, account, add, settings, shown};
 use crate::{convert, find};
 
 const UPDATE: Declaration = Declaration {
@@ -40,7 +40,10 @@ async fn update(context: Context, input: UpdateConnection) -> Result<Connection,
             "changing the URL or transport of a connection with an account needs auth again",
         ));
     }
-    let given = input.auth.map(settings::account).transpose()?;
+    let given = input
+        .auth
+        .map(|auth| account::read(auth, Some(&before.account)))
+        .transpose()?;
     if let Some(given) = &given {
         after.account = given.account.clone();
     }
@@ -64,28 +67,27 @@ async fn update(context: Context, input: UpdateConnection) -> Result<Connection,
         .store()
         .update_connection(context.tenant(), &change, after)
         .await?;
-    let secret = given.as_ref().map(|given| given.secret.as_ref());
     let old: &[Arc<str>] = &before.header_names;
     settings::keep(
         &context,
         stored.id,
         UPDATE.id,
-        secret,
+        given.as_ref(),
         headers.as_ref().map(|new| (old, new)),
     )
     .await?;
     context.gateway.refresh(context.tenant()).await?;
     let manner = stored.sharing != before.sharing || stored.call_timeout_ms != before.call_timeout_ms;
-    if other || secret.is_some() || headers.is_some() || manner || !stored.enabled {
+    if other || given.is_some() || headers.is_some() || manner || !stored.enabled {
         context.gateway.connections().changed(stored.id);
     }
-    if stored.enabled && (other || secret.is_some() || headers.is_some() || !before.enabled) {
+    if stored.enabled && (other || given.is_some() || headers.is_some() || !before.enabled) {
         context
             .gateway
             .connections()
             .schedule(context.tenant(), stored.id);
     }
-    Ok(shown::of(&stored))
+    shown::one(&context, &stored).await
 }
 
 async fn endpoint(

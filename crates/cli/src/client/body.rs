@@ -60,7 +60,37 @@ fn auth(matches: &ArgMatches) -> anyhow::Result<Option<Value>> {
             json!({ "type": "header", "header_name": name, "value_prefix": prefix, "token": secret(path)? });
         return Ok(Some(auth));
     }
+    if matches.get_flag("oauth") {
+        return oauth(matches).map(Some);
+    }
     Ok(matches.get_flag("no-auth").then(|| json!({ "type": "none" })))
+}
+
+fn oauth(matches: &ArgMatches) -> anyhow::Result<Value> {
+    let text = |name: &str| matches.get_one::<String>(name);
+    let scopes: Vec<&String> = matches
+        .get_many::<String>("scope")
+        .into_iter()
+        .flatten()
+        .collect();
+    let secret = text("client-secret-file").map(|path| secret(path)).transpose()?;
+    let given = [
+        ("type", Some(json!("oauth"))),
+        ("scopes", (!scopes.is_empty()).then(|| json!(scopes))),
+        ("issuer", text("issuer").map(|text| json!(text))),
+        ("client_id", text("client-id").map(|text| json!(text))),
+        ("client_secret", secret.map(Value::from)),
+        (
+            "profile",
+            matches
+                .get_flag("offline-consent")
+                .then(|| json!("offline_consent")),
+        ),
+    ];
+    let given = given
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Ok(Value::Object(given.collect()))
 }
 
 fn headers(matches: &ArgMatches) -> anyhow::Result<Option<Value>> {

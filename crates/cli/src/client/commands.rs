@@ -177,7 +177,37 @@ fn auth() -> Vec<Arg> {
             .conflicts_with_all(["bearer-file", "auth-header"])
             .help("Send no credential"),
     ];
-    args.map(|arg| arg.help_heading("Credentials")).to_vec()
+    let all = args.into_iter().chain(oauth());
+    all.map(|arg| arg.help_heading("Credentials")).collect()
+}
+
+/// An account that a person signs in to.
+fn oauth() -> [Arg; 6] {
+    let of_oauth = |name: &'static str| Arg::new(name).long(name).requires("oauth");
+    [
+        Arg::new("oauth")
+            .long("oauth")
+            .action(ArgAction::SetTrue)
+            .conflicts_with_all(["bearer-file", "auth-header", "no-auth"])
+            .help("An account a person signs in to; begin with `connections authorize`"),
+        of_oauth("scope")
+            .value_name("SCOPE")
+            .action(ArgAction::Append)
+            .help("Ask for this scope instead of those the server asks for. Can be given several times"),
+        of_oauth("issuer")
+            .value_name("URL")
+            .help("Which authorization server, where the server offers several"),
+        of_oauth("client-id")
+            .value_name("ID")
+            .help("A client registered by hand, where the authorization server registers none"),
+        of_oauth("client-secret-file")
+            .value_name("FILE")
+            .requires("client-id")
+            .help("A file with that client's secret; \"-\" is standard input"),
+        of_oauth("offline-consent")
+            .action(ArgAction::SetTrue)
+            .help("Ask for consent every time, where a refresh token is only given then"),
+    ]
 }
 
 fn headers() -> Arg {

@@ -122,7 +122,28 @@ fn files_become_input() {
     given.extend(["--input", &input]);
     let mut update = vec!["connections", "update", "x", "--expected-version", "3"];
     update.extend(["--auth-header", "X-Key", "--token-file", &token]);
+    let mut account = vec!["connections", "update", "x", "--expected-version", "3", "--oauth"];
+    account.extend(["--scope", "a", "--scope", "b", "--issuer", "https://as.example"]);
+    account.extend([
+        "--client-id",
+        "me",
+        "--client-secret-file",
+        &token,
+        "--offline-consent",
+    ]);
     let cases: Lines<'_> = vec![
+        (
+            account,
+            json!({
+                "connection": "x", "expected_version": 3,
+                "auth": { "type": "oauth", "scopes": ["a", "b"], "issuer": "https://as.example", "client_id": "me",
+                    "client_secret": "t0ken", "profile": "offline_consent" },
+            }),
+        ),
+        (
+            vec!["connections", "update", "x", "--expected-version", "3", "--oauth"],
+            json!({ "connection": "x", "expected_version": 3, "auth": { "type": "oauth" } }),
+        ),
         (
             secrets,
             json!({

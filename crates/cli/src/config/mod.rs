@@ -10,4 +10,4 @@ pub(crate) use connections::{CommandEntry, EnvValue, Sharing};
 pub(crate) use load::{Flags, entries, from_text, load};
 pub(crate) use resolve::{Problem, check_entries, rules};
 pub(crate) use secret::{SecretRef, SecretSource};
-pub(crate) use settings::{Config, Durability, LogFormat, RuleEntry, StoreBackend};
+pub(crate) use settings::{Config, Durability, LogFormat, Purpose, RuleEntry, StoreBackend};

@@ -6,6 +6,7 @@ use std::fmt;
 use connections::import::holds_secret;
 use domain::Namespace;
 use policy::{RuleSet, RuleSource};
+use url::Url;
 
 use super::{CommandEntry, Config, EnvValue, RuleEntry};
 
@@ -73,6 +74,11 @@ pub(crate) fn check_entries(entries: &[CommandEntry]) -> Vec<Problem> {
 
 pub(super) fn check(config: &Config) -> Vec<Problem> {
     let mut problems = check_entries(&config.connections);
+    let public = Url::parse(&config.server.public_url);
+    if !public.is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
+        let what = "must be a URL as https://tools.example.com, or empty";
+        problems.push(Problem::new("server.public_url", what));
+    }
     if !(16..=64).contains(&config.names.max_length) {
         problems.push(Problem::new("names.max_length", "must be 16 to 64"));
     }

@@ -12,6 +12,7 @@ pub(crate) struct Config {
     pub(crate) store: StoreSection,
     pub(crate) vault: Vault,
     pub(crate) approvals: Approvals,
+    pub(crate) oauth: Oauth,
     pub(crate) names: Names,
     pub(crate) mcp: Mcp,
     pub(crate) upstream: Upstream,
@@ -77,6 +78,12 @@ pub(crate) struct Approvals {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub(crate) struct Oauth {
+    pub(crate) state_signing_secret: Option<SecretRef>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Names {
     pub(crate) max_length: usize,
 }
@@ -100,6 +107,7 @@ pub(crate) struct Upstream {
     pub(crate) max_processes: usize,
     pub(crate) idle_seconds: u64,
     pub(crate) relist_seconds: u64,
+    pub(crate) check_seconds: u64,
     pub(crate) max_message_bytes: usize,
     pub(crate) max_tools: usize,
 }
@@ -122,10 +130,6 @@ pub(crate) struct Log {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InternalUrl {
-    #[expect(
-        dead_code,
-        reason = "there is one purpose so far; writing it keeps files right when there are more"
-    )]
     pub(crate) purpose: Purpose,
     pub(crate) url: String,
 }
@@ -133,7 +137,10 @@ pub(crate) struct InternalUrl {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Purpose {
+    /// An MCP server.
     Mcp,
+    /// An authorization server's documents and endpoints.
+    Oauth,
 }
 
 /// One rule.
@@ -149,6 +156,15 @@ pub(crate) struct RuleEntry {
 }
 
 impl Config {
+    /// The internal addresses that may be reached for this purpose.
+    pub(crate) fn internal(&self, purpose: Purpose) -> impl Iterator<Item = &str> {
+        let of_purpose = move |entry: &&InternalUrl| entry.purpose == purpose;
+        self.internal_urls
+            .iter()
+            .filter(of_purpose)
+            .map(|entry| entry.url.as_str())
+    }
+
     /// Every setting that is a time, by its name, in seconds.
     pub(crate) fn times(&self) -> Vec<(&'static str, u64)> {
         let up = &self.upstream;
@@ -167,6 +183,7 @@ impl Config {
             ("upstream.answer_seconds", up.answer_seconds),
             ("upstream.idle_seconds", up.idle_seconds),
             ("upstream.relist_seconds", up.relist_seconds),
+            ("upstream.check_seconds", up.check_seconds),
         ]
     }
 }

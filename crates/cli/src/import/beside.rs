@@ -52,7 +52,7 @@ async fn with(args: &ImportArgs, import: Import, config: &Config, store: &Store)
         names.connection(connection.namespace.as_str(), connection.label.as_str(), url);
     }
     config.connections.iter().for_each(|entry| names.command(entry));
-    let egress = Some(serve::egress(config)?);
+    let egress = Some(serve::egress(config, config::Purpose::Mcp)?);
     let planned = plan(
         import,
         &mut World {
@@ -146,6 +146,7 @@ fn connection(draft: &RemoteDraft) -> anyhow::Result<Connection> {
             transport: draft.transport,
         },
         account: Account {
+            oauth: None,
             kind,
             header_name: None,
             value_prefix: None,

@@ -14,6 +14,7 @@ const TIDY_EVERY: Duration = Duration::from_secs(60);
 
 pub(super) fn start(parts: &Parts, stop: CancellationToken) {
     spawn(follow(parts.clone()), stop.clone());
+    spawn(follow_others(parts.clone()), stop.clone());
     spawn(expire(parts.clone()), stop.clone());
     spawn(tidy(parts.clone()), stop);
 }
@@ -39,6 +40,19 @@ async fn follow(parts: Parts) {
         };
         if let Err(error) = parts.gateway.refresh(tenant).await {
             tracing::error!(%error, "the policy facts could not be read again");
+        }
+    }
+}
+
+/// What other processes change in the same database is in force here too, as soon as it tells.
+async fn follow_others(parts: Parts) {
+    let mut others = parts.store.others();
+    while others.changed().await.is_ok() {
+        if let Err(error) = parts.keys.refresh().await {
+            tracing::error!(%error, "the keys could not be read again");
+        }
+        if let Err(error) = parts.gateway.catch_up(parts.tenant).await {
+            tracing::error!(%error, "what another process changed could not be taken up");
         }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use connections::{CommandTable, SecretSource as Source, StdioSpec};
 use domain::{
-    Account, AccountKind, Connection, ConnectionId, ConnectionOwner, ConnectionState, Endpoint, Health,
-    Label, Namespace, Secret, Tenant,
+    Account, Connection, ConnectionId, ConnectionOwner, ConnectionState, Endpoint, Health, Label, Namespace,
+    Secret, Tenant,
 };
 use gateway::Failure;
 use store::Change;
@@ -155,12 +155,7 @@ fn wanted(parts: &Parts, entry: &CommandEntry) -> Result<Connection, String> {
         endpoint: Endpoint::Command {
             configured: entry.name.as_str().into(),
         },
-        account: Account {
-            kind: AccountKind::None,
-            header_name: None,
-            value_prefix: None,
-            configured: false,
-        },
+        account: Account::NONE,
         header_names: Vec::new(),
         sharing: entry.sharing.domain(),
         allowed_tools: entry

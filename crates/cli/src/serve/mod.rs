@@ -15,6 +15,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use domain::{Clock, Secret};
 use gateway::Registry;
+use rustix::process::{Resource, Rlimit, setrlimit};
 use store::{Backend, Options, Role, RootKey, RootKeys, Store};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -26,6 +27,11 @@ use crate::config::{self, Config, Flags, StoreBackend};
 use crate::{files, output};
 
 pub(crate) use wire::egress;
+
+/// Names the secret that signs the states of sign-ins.
+const STATE_KEY: &str = "MCP_OAUTH_STATE_SIGNING_SECRET";
+/// The least it must have.
+const STATE_KEY_LENGTH: usize = 32;
 
 /// Serves until told to stop.
 pub(crate) fn run(args: ServeArgs, registry: Registry) -> ExitCode {
@@ -67,6 +73,17 @@ pub(crate) fn reap() -> anyhow::Result<()> {
     mcp::reap(input.lock()).context("signals cannot be kept off")
 }
 
+/// What is in memory is not written to a file when the process falls: keys and tokens are among it.
+fn no_core_dumps() {
+    let none = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    if let Err(error) = setrlimit(Resource::Core, none) {
+        tracing::warn!(%error, "core dumps cannot be switched off; one would hold secrets");
+    }
+}
+
 async fn serve(
     args: ServeArgs,
     flags: Flags,
@@ -74,6 +91,7 @@ async fn serve(
     given: Option<Secret>,
     registry: Registry,
 ) -> anyhow::Result<()> {
+    no_core_dumps();
     files::private_folder(&flags.data)?;
     let listener = TcpListener::bind(config.server.listen).await.with_context(|| {
         format!(
@@ -166,6 +184,37 @@ fn root_keys(config: &Config, data: &Path) -> anyhow::Result<RootKeys> {
         }
     };
     Ok(RootKeys { current, previous })
+}
+
+/// What signs the states of sign-ins: from the configuration, else from the environment, else from DATA/oauth-state.key, which is made
+/// when there is none. With PostgreSQL there may be other replicas, which must have the same: then it is not made.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this crate is the one that reads the environment"
+)]
+fn state_key(config: &Config, data: &Path) -> anyhow::Result<Option<Secret>> {
+    let given = match (&config.oauth.state_signing_secret, std::env::var(STATE_KEY)) {
+        (Some(secret), _) => Some(secret.0.read().map_err(anyhow::Error::msg)?),
+        (None, Ok(text)) => Some(Secret::new(text)),
+        (None, Err(_)) => None,
+    };
+    if let Some(given) = given {
+        anyhow::ensure!(
+            given.expose().len() >= STATE_KEY_LENGTH,
+            "{STATE_KEY} must have at least {STATE_KEY_LENGTH} characters; `openssl rand -base64 32` makes one"
+        );
+        return Ok(Some(given));
+    }
+    if config.store.backend == StoreBackend::Postgres {
+        return Ok(None);
+    }
+    files::private_folder(data)?;
+    let path = data.join("oauth-state.key");
+    if !path.exists() {
+        files::new_private(&path, RootKey::generate()?.to_base64().expose())
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(Some(files::read_private(&path)?))
 }
 
 fn log(config: &Config) {

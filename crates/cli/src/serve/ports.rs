@@ -8,7 +8,7 @@ use identity::Keys;
 
 use super::commands;
 use super::wire::Parts;
-use crate::config::{self, Flags};
+use crate::config::{self, Flags, Purpose};
 
 /// The operator's configuration.
 pub(super) struct Configuration {
@@ -42,14 +42,15 @@ impl Reload for Configuration {
                 }
                 Err(problems) => report.problems.extend(problems.iter().map(ToString::to_string)),
             }
-            let urls: Vec<String> = config
-                .internal_urls
-                .iter()
-                .map(|entry| entry.url.clone())
-                .collect();
-            if let Err((url, refusal)) = parts.connections.reload_urls(&urls).await {
-                report.problems.push(format!("internal_urls: {url}: {refusal}"));
-            }
+            let urls = |purpose| config.internal(purpose).map(str::to_owned).collect::<Vec<_>>();
+            let put = [
+                parts.connections.reload_urls(&urls(Purpose::Mcp)).await,
+                parts.connections.reload_sign_in_urls(&urls(Purpose::Oauth)),
+            ];
+            let refused = put.into_iter().filter_map(Result::err);
+            report
+                .problems
+                .extend(refused.map(|(url, refusal)| format!("internal_urls: {url}: {refusal}")));
             let adopted = commands::adopt(parts, tenant, &config.connections).await?;
             report.connections = adopted.known;
             report.problems.extend(adopted.problems);

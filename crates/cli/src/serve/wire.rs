@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use connections::schema::Schemas;
-use connections::{Connections, Limits};
+use connections::{Connections, Limits, SignInOptions};
 use domain::{Clock, Tenant};
 use gateway::{Gateway, Ports, Registry};
 use identity::Keys;
 use mcp::egress::Egress;
 use policy::NameLimits;
 use store::Store;
+use url::Url;
 
 use super::commands;
 use super::ports::{Configuration, ValidKeys};
-use crate::config::{Config, Flags};
+use crate::config::{Config, Flags, Purpose};
 
 /// The parts of a serving process. Cheap to clone.
 #[derive(Clone)]
@@ -45,7 +46,12 @@ pub(super) async fn wire(
     let options = connections::Options {
         commands: commands::table(&config.connections),
         reaper: reaper(),
-        egress: Arc::new(egress(config)?),
+        egress: Arc::new(egress(config, Purpose::Mcp)?),
+        sign_in: SignInOptions {
+            egress: Arc::new(egress(config, Purpose::Oauth)?),
+            public_url: Url::parse(&config.server.public_url).context("server.public_url")?,
+            state_key: super::state_key(config, &flags.data)?,
+        },
         schemas: schemas.clone(),
         limits: limits(config),
         ..connections::Options::new(store.clone())
@@ -95,16 +101,14 @@ fn reaper() -> Option<mcp::Reaper> {
     }
 }
 
-/// Public HTTPS, and exactly the internal addresses the operator registered.
-pub(crate) fn egress(config: &Config) -> anyhow::Result<Egress> {
-    config
-        .internal_urls
-        .iter()
-        .try_fold(Egress::public(), |egress, entry| {
-            egress
-                .register(&entry.url)
-                .with_context(|| format!("internal_urls: {}", entry.url))
-        })
+/// Public HTTPS, and exactly the internal addresses the operator registered for this purpose.
+pub(crate) fn egress(config: &Config, purpose: Purpose) -> anyhow::Result<Egress> {
+    let mut urls = config.internal(purpose);
+    urls.try_fold(Egress::public(), |egress, url| {
+        egress
+            .register(url)
+            .with_context(|| format!("internal_urls: {url}"))
+    })
 }
 
 fn limits(config: &Config) -> Limits {
@@ -119,6 +123,7 @@ fn limits(config: &Config) -> Limits {
         processes: up.max_processes,
         idle: seconds(up.idle_seconds),
         relist: seconds(up.relist_seconds),
+        check: seconds(up.check_seconds.max(1)),
         items: up.max_tools,
         message: up.max_message_bytes,
         ..Limits::default()

@@ -279,6 +279,24 @@ pub(crate) fn until<T>(what: &str, mut happened: impl FnMut() -> Option<T>) -> T
     }
 }
 
+/// The same where somebody has to be asked.
+pub(crate) async fn until_told<T>(
+    house: &House,
+    what: &str,
+    mut happened: impl AsyncFnMut() -> Option<T>,
+) -> T {
+    let waiting = async {
+        loop {
+            if let Some(found) = happened().await {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let found = tokio::time::timeout(Duration::from_secs(60), waiting).await;
+    found.unwrap_or_else(|_| panic!("{what}: not within a minute\n{}", house.log()))
+}
+
 /// Whether a process is there and has not ended.
 pub(crate) fn is_alive(id: u32) -> bool {
     let stat =

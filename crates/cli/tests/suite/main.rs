@@ -25,6 +25,7 @@ mod proxies;
 mod relay;
 mod reload;
 mod scene;
+mod sign_in;
 mod store_copy;
 mod upstream;
 mod usage;

@@ -1,7 +1,5 @@
 //! A served Switchboard on one of the two databases, with a server outside whose tools the agent may use.
 
-use std::time::Duration;
-
 use serde_json::Value;
 use store::RootKey;
 use testkit::database::{Database, Held};
@@ -160,17 +158,8 @@ impl Scene {
     }
 
     /// The same where somebody has to be asked.
-    pub(crate) async fn until_told<T>(&self, what: &str, mut happened: impl AsyncFnMut() -> Option<T>) -> T {
-        let waiting = async {
-            loop {
-                if let Some(found) = happened().await {
-                    return found;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        let found = tokio::time::timeout(Duration::from_secs(60), waiting).await;
-        found.unwrap_or_else(|_| panic!("{what}: not within a minute\n{}", self.house.log()))
+    pub(crate) async fn until_told<T>(&self, what: &str, happened: impl AsyncFnMut() -> Option<T>) -> T {
+        crate::house::until_told(&self.house, what, happened).await
     }
 
     /// Waits until a statement of the server waits for what is held. SQLite does not tell; then until it answered a few requests.

@@ -125,7 +125,7 @@ fn with_body(outcome: Outcome, body: DispatchBody) -> Dispatched {
 
 fn code_of(error: &RequestError, http_status: Option<u16>) -> OutcomeCode {
     match (error, http_status) {
-        (_, Some(401 | 403)) => OutcomeCode::AuthRejected,
+        (_, Some(401 | 403)) | (RequestError::NoToken(_), _) => OutcomeCode::AuthRejected,
         (_, Some(429)) => OutcomeCode::RateLimited,
         (
             RequestError::Rpc {

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{CallEvents, Health, Outcome, OutcomeCode, Target, Tenant, ToolRef};
+use domain::{CallEvents, Effect, Health, Outcome, OutcomeCode, Target, Tenant, ToolRef};
 use mcp::param_headers::ParamHeaders;
 use mcp::version::Era;
 use mcp::wire::Object;
@@ -14,7 +14,7 @@ use store::PinName;
 use tokio::time::{Instant, timeout_at};
 
 use super::bridge::Bridge;
-use super::{Dispatch, Dispatched, outcome, request};
+use super::{Dispatch, DispatchBody, Dispatched, outcome, request};
 use crate::connections::Inner;
 use crate::definition::Tool;
 use crate::pool::{Lease, Line, Settings, Turn, lock};
@@ -48,6 +48,9 @@ impl Connections {
             Ok(result) => outcome::answered(result),
             Err(Failed::Unreachable(error)) => outcome::unreachable(&error),
             Err(Failed::Request(error)) => {
+                if let Some(tokens) = &way.settings.tokens {
+                    self.inner.lacks(tokens, &error);
+                }
                 if error.is_header_mismatch() {
                     // The definition the headers were made from is not the server's any more.
                     self.inner.lists_changed(&way.line);
@@ -163,7 +166,9 @@ impl Way {
         let patience = wire.patience.get_or_insert_with(|| self.patience());
         let events: Arc<dyn mcp::Events> = Arc::new(Bridge::new(events, patience.clone(), self.turn.clone()));
         let mut again = true;
+        let mut renewed = false;
         loop {
+            let sent_with = self.settings.tokens.as_ref().map(|tokens| tokens.generation());
             let lease = self.lease(to).await.map_err(Failed::Unreachable)?;
             let live = &lease.live;
             wire.context = (live.era() == Era::Modern).then(|| request::context(&to.client, live.own));
@@ -184,9 +189,34 @@ impl Way {
                     again = false;
                     self.inner.discard(&self.line, live);
                 }
+                Err(error) if error.is_unauthorized() && !renewed && self.settings.tokens.is_some() => {
+                    renewed = true;
+                    self.another_token(sent_with.unwrap_or_default(), cleared, error)
+                        .await?;
+                }
                 answer => return answer.map_err(Failed::Request),
             }
         }
+    }
+
+    /// Gets another token in place of one the server refused before its time. What may change something is not sent again all the same:
+    /// that the server did not look at it is its word only.
+    async fn another_token(
+        &self,
+        refused: u64,
+        cleared: Option<&Cleared>,
+        error: RequestError,
+    ) -> Result<(), Failed> {
+        let Some(tokens) = self.settings.tokens.clone() else {
+            return Err(Failed::Request(error));
+        };
+        if cleared.is_some_and(|cleared| cleared.effect() == Effect::Mutating) {
+            let renewing = async move { drop(tokens.replace(refused).await) };
+            self.inner.tasks.spawn_on(renewing, &self.inner.runtime);
+            return Err(Failed::Request(error));
+        }
+        let replaced = tokens.replace(refused).await;
+        replaced.map_err(|error| Failed::Request(RequestError::NoToken(error)))
     }
 
     /// Ends a request on a session that is this call's alone when the connection ends.
@@ -239,6 +269,13 @@ impl Way {
     pub(super) fn conclude(&self, mut dispatched: Dispatched) -> Dispatched {
         let health = match dispatched.outcome.code {
             None | Some(OutcomeCode::ToolError) => Some(Health::Ok),
+            // Without a token nothing was asked, and why there is none was noted where that was found out; 403 is about what was asked.
+            Some(OutcomeCode::AuthRejected)
+                if self.settings.tokens.is_some()
+                    && (!dispatched.sent || dispatched.http_status == Some(403)) =>
+            {
+                None
+            }
             Some(OutcomeCode::AuthRejected) => Some(Health::AuthRejected),
             Some(OutcomeCode::RateLimited) => Some(Health::RateLimited),
             Some(_) => None,
@@ -248,6 +285,16 @@ impl Way {
         }
         if !dispatched.detail.is_empty() {
             dispatched.detail = self.settings.scrub(&dispatched.detail);
+        }
+        // Results are the tool's; errors are the server's own words, and some repeat the request they are about.
+        if let DispatchBody::Rpc { message, data, .. } = &mut dispatched.body {
+            *message = self.settings.without_secrets(message);
+            if let Some(raw) = data {
+                let hidden = self.settings.without_secrets(raw.get());
+                if hidden != raw.get() {
+                    *data = RawValue::from_string(hidden).ok();
+                }
+            }
         }
         dispatched
     }

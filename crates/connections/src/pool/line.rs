@@ -17,7 +17,7 @@ use super::settings::Hidden;
 use super::slot::Slot;
 use super::{Live, Settings};
 use crate::connections::Inner;
-use crate::prepare::{Freshness, Pace, Preparations};
+use crate::prepare::{Check, Freshness, Pace, Preparations};
 use crate::{ConnectionError, Limits, SessionKey};
 
 /// Lines kept of what servers write.
@@ -45,6 +45,7 @@ pub(crate) struct Line {
     pub(crate) known: Mutex<Option<(ConnectionState, Health)>>,
     pub(crate) preparing: Mutex<Preparations>,
     pub(crate) freshness: Freshness,
+    pub(crate) check: Check,
     pub(crate) pace: Mutex<Pace>,
     pub(crate) scheduled: AtomicBool,
     pub(crate) plans: DashMap<Digest, Option<Arc<ParamHeaders>>>,
@@ -111,6 +112,7 @@ impl Line {
             known: Mutex::new(None),
             preparing: Mutex::default(),
             freshness: Freshness::default(),
+            check: Check::default(),
             pace: Mutex::default(),
             scheduled: AtomicBool::new(false),
             plans: DashMap::new(),
@@ -124,7 +126,7 @@ impl Line {
     }
 
     /// The settings, read once.
-    pub(crate) async fn settings(&self, inner: &Inner) -> Result<Arc<Settings>, ConnectionError> {
+    pub(crate) async fn settings(&self, inner: &Arc<Inner>) -> Result<Arc<Settings>, ConnectionError> {
         if let Some(settings) = self.settings.load_full() {
             return Ok(settings);
         }

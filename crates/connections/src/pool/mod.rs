@@ -18,7 +18,7 @@ pub(crate) use self::line::lock;
 pub use self::line::{LiveFacts, ServerLine, ServerLineSource};
 pub(crate) use self::live::Live;
 pub(crate) use self::settings::Settings;
-pub(crate) use self::settings::shorten;
+pub(crate) use self::settings::{hide, shorten};
 pub(crate) use self::slot::Opening;
 pub(crate) use self::subscribe::subscribe;
 pub(crate) use self::sweep::sweep;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use domain::{ClientContext, Sharing};
 use futures::FutureExt;
-use mcp::{ClientProfile, ConnectError, Target, Upstream};
+use mcp::{ClientProfile, ConnectError, RequestError, Target, Upstream};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::{Instant, timeout};
 
@@ -82,7 +82,22 @@ impl Inner {
             limits: self.limits.session(),
         };
         let remembered = *lock(&line.negotiated);
-        let connected = Upstream::connect(target, remembered, Arc::new(ears)).await;
+        let ears = Arc::new(ears);
+        let sent = settings
+            .tokens
+            .as_ref()
+            .map(|tokens| (tokens, tokens.generation()));
+        let mut connected = Upstream::connect(target.clone(), remembered, ears.clone()).await;
+        if let (Some((tokens, sent)), Err(error)) = (sent, &connected)
+            && error.http_status() == Some(401)
+        {
+            // A token that is refused before its time: another one, once. Opening a session changes nothing.
+            let replaced = tokens.replace(sent).await;
+            connected = match replaced {
+                Ok(()) => Upstream::connect(target, remembered, ears).await,
+                Err(error) => Err(ConnectError::Refused(RequestError::NoToken(error))),
+            };
+        }
         let upstream = connected.map_err(|error| self.not_opened(line, settings, error))?;
         self.remember(line, &upstream).await;
         Ok(Arc::new(Live::new(Opened {

@@ -3,26 +3,38 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use domain::{AccountKind, Connection, SecretId, Tenant};
+use domain::{AccountKind, Connection, ConnectionId, SecretId, Tenant};
 use store::{SecretOwner, SecretSlot, StoreError};
 
 use super::settings::CREDENTIAL;
 use super::{Line, Settings};
+use crate::account::{CLIENT_SECRET, PRIVATE_KEY};
 use crate::commands::{SecretSource, StdioSpec};
 use crate::connections::Inner;
 use crate::{ConnectionError, Connections};
 
-/// Which secrets settings are made with. A secret that is replaced gets another id.
+/// Which secrets settings are made with. A secret that is replaced gets another id; tokens are renewed all the time, so that for them the
+/// number of sign-ins counts.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Sealed(Vec<(SecretSlot, Option<SecretId>)>);
+pub(super) struct Sealed {
+    slots: Vec<(SecretSlot, Option<SecretId>)>,
+    account: Option<(ConnectionId, u64)>,
+}
 
 impl Sealed {
     /// Looks up the ids. To be called before the secrets are read: one replaced in between is then seen later.
     pub(super) async fn of(
         inner: &Inner,
         tenant: Tenant,
-        slots: Vec<SecretSlot>,
+        (slots, with_tokens): (Vec<SecretSlot>, Option<ConnectionId>),
     ) -> Result<Self, StoreError> {
+        let account = match with_tokens {
+            Some(id) => {
+                let state = inner.store.account(tenant, id).await?;
+                Some((id, state.map_or(0, |state| state.sign_ins)))
+            }
+            None => None,
+        };
         let mut known = HashMap::new();
         for slot in &slots {
             if let std::collections::hash_map::Entry::Vacant(place) = known.entry(slot.owner) {
@@ -38,21 +50,26 @@ impl Sealed {
                     .id,
             )
         };
-        Ok(Self(
-            slots
-                .into_iter()
-                .map(|slot| (id(&slot), slot))
-                .map(|(id, slot)| (slot, id))
-                .collect(),
-        ))
+        let slots = slots
+            .into_iter()
+            .map(|slot| (id(&slot), slot))
+            .map(|(id, slot)| (slot, id))
+            .collect();
+        Ok(Self { slots, account })
+    }
+
+    /// How many sign-ins there were, for an account with tokens.
+    pub(super) fn sign_ins(&self) -> Option<u64> {
+        self.account.map(|(_, sign_ins)| sign_ins)
     }
 
     async fn holds(&self, inner: &Inner, tenant: Tenant) -> Result<bool, StoreError> {
-        if self.0.is_empty() {
+        if self.slots.is_empty() && self.account.is_none() {
             return Ok(true);
         }
-        let slots = self.0.iter().map(|(slot, _)| slot.clone()).collect();
-        Ok(Self::of(inner, tenant, slots).await? == *self)
+        let slots = self.slots.iter().map(|(slot, _)| slot.clone()).collect();
+        let with_tokens = self.account.map(|(id, _)| id);
+        Ok(Self::of(inner, tenant, (slots, with_tokens)).await? == *self)
     }
 }
 
@@ -72,13 +89,19 @@ pub(super) fn of_command(spec: &StdioSpec) -> Vec<SecretSlot> {
 
 /// The secrets of an address: the connection's own.
 pub(super) fn of_address(connection: &Connection) -> Vec<SecretSlot> {
-    let credential = (connection.account.kind != AccountKind::None).then(|| CREDENTIAL.to_owned());
+    let own: &[&str] = match connection.account.kind {
+        AccountKind::None => &[],
+        AccountKind::Bearer | AccountKind::Header => &[CREDENTIAL],
+        AccountKind::Oauth | AccountKind::ClientCredentials | AccountKind::PrivateKeyJwt => {
+            &[CLIENT_SECRET, PRIVATE_KEY]
+        }
+    };
     let headers = connection
         .header_names
         .iter()
         .map(|name| format!("header:{name}"));
-    credential
-        .into_iter()
+    own.iter()
+        .map(|&field| field.to_owned())
         .chain(headers)
         .map(|field| SecretSlot {
             owner: SecretOwner::Connection(connection.id),
@@ -90,7 +113,7 @@ pub(super) fn of_address(connection: &Connection) -> Vec<SecretSlot> {
 impl Inner {
     /// The settings made anew, where a secret they were made with was replaced; sessions that use the old one end after their calls.
     pub(super) async fn renewed(
-        &self,
+        self: &Arc<Self>,
         line: &Line,
         settings: &Settings,
     ) -> Result<Option<Arc<Settings>>, ConnectionError> {

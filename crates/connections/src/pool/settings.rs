@@ -12,6 +12,7 @@ use url::Url;
 use super::Line;
 use super::secrets::{Sealed, of_address, of_command};
 use crate::ConnectionError;
+use crate::account::{Source, Tokens};
 use crate::commands::{SecretSource, StdioSpec};
 use crate::connections::Inner;
 
@@ -29,11 +30,13 @@ pub(crate) struct Settings {
     /// Which secrets these were made with.
     pub(super) sealed: Sealed,
     pub(super) secrets: Hidden,
+    /// Where its access tokens come from, if it has such.
+    pub(crate) tokens: Option<Arc<Tokens>>,
 }
 
 impl Settings {
     /// Reads a connection and its secrets.
-    pub(super) async fn load(inner: &Inner, line: &Line) -> Result<Self, ConnectionError> {
+    pub(super) async fn load(inner: &Arc<Inner>, line: &Line) -> Result<Self, ConnectionError> {
         let (tenant, id, generation) = (line.tenant, line.id, line.generation());
         let connection = inner
             .store
@@ -48,7 +51,11 @@ impl Settings {
                 .unwrap_or_default(),
             Endpoint::Url { .. } => of_address(&connection),
         };
-        let sealed = Sealed::of(inner, tenant, slots).await?;
+        let with_tokens = connection.account.kind.has_tokens().then_some(id);
+        let sealed = Sealed::of(inner, tenant, (slots, with_tokens)).await?;
+        let tokens = sealed
+            .sign_ins()
+            .map(|sign_ins| Tokens::new(Arc::downgrade(inner), tenant, connection.clone(), sign_ins));
         let reader = Reader { inner, tenant, id };
         let mut secrets = Vec::new();
         let transport = match &connection.endpoint {
@@ -59,7 +66,8 @@ impl Settings {
                 mcp::Transport::Stdio(reader.command(spec, &mut secrets).await?)
             }
             Endpoint::Url { url, transport } => {
-                let target = reader.http(&connection, url, &mut secrets).await?;
+                let mut target = reader.http(&connection, url, &mut secrets).await?;
+                target.auth = tokens.clone().map(|tokens| Arc::new(Source(tokens)) as _);
                 match transport {
                     Transport::StreamableHttp => mcp::Transport::StreamableHttp(target),
                     Transport::Sse => mcp::Transport::Sse(target),
@@ -78,6 +86,7 @@ impl Settings {
             transport,
             sealed,
             secrets: Hidden(secrets.into()),
+            tokens,
         })
     }
 
@@ -95,7 +104,16 @@ impl Settings {
 
     /// A text of the server's without our secrets, on one line and cut short.
     pub(crate) fn scrub(&self, text: &str) -> String {
-        shorten(&self.secrets.take_from(text))
+        shorten(&self.without_secrets(text))
+    }
+
+    /// A text of the server's without our secrets.
+    pub(crate) fn without_secrets(&self, text: &str) -> String {
+        let text = self.secrets.take_from(text);
+        match self.tokens.as_ref().and_then(|tokens| tokens.secret()) {
+            Some(token) => hide(&text, [&token]),
+            None => text,
+        }
     }
 }
 
@@ -114,6 +132,11 @@ impl Hidden {
         }
         out
     }
+}
+
+/// A text without these secrets.
+pub(crate) fn hide<const N: usize>(text: &str, secrets: [&Secret; N]) -> String {
+    Hidden(secrets.into_iter().cloned().collect()).take_from(text)
 }
 
 /// A text on one line, without control characters, cut at 400.
@@ -191,7 +214,11 @@ impl Reader<'_> {
         let mut headers = Vec::new();
         let account = &connection.account;
         match account.kind {
-            AccountKind::None => {}
+            // Those with tokens ask for one before every request.
+            AccountKind::None
+            | AccountKind::Oauth
+            | AccountKind::ClientCredentials
+            | AccountKind::PrivateKeyJwt => {}
             AccountKind::Bearer => {
                 let token = self.secret(own, CREDENTIAL, "token".to_owned()).await?;
                 headers.push((

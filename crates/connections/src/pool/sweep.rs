@@ -59,7 +59,10 @@ pub(crate) async fn sweep(inner: Weak<Inner>, every: Duration) {
                 inner.close_later(idle);
             }
             inner.take_up_secrets(&line).await;
-            if line.freshness.lapsed(Instant::now()) {
+            let now = Instant::now();
+            // Both are asked: each says so once.
+            let (lapsed, due) = (line.freshness.lapsed(now), line.check.due(now));
+            if lapsed || due {
                 let inner = inner.clone();
                 Connections { inner }.schedule(line.tenant, line.id);
             }

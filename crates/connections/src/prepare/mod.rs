@@ -2,6 +2,7 @@
 
 mod accept;
 mod bound;
+mod check;
 mod discover;
 mod fresh;
 mod pace;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use domain::{ConnectionState, Health};
 use futures::future::{BoxFuture, Shared};
 
+pub(crate) use self::check::Check;
 pub(crate) use self::fresh::Freshness;
 pub(crate) use self::pace::Pace;
 pub(crate) use self::queue::Preparations;

@@ -39,7 +39,12 @@ impl Inner {
             Ok(settings) => settings,
             Err(error) => return Err(self.unprepared(line, None, error).await),
         };
-        match self.prepare_with(line, &settings, started).await {
+        let prepared = self.prepare_with(line, &settings, started).await;
+        if settings.connection.enabled && !settings.is_process() {
+            let seed = self.seed(line);
+            line.check.looked(seed, self.limits.check, Instant::now());
+        }
+        match prepared {
             Ok(preparation) => Ok(preparation),
             Err(error) => Err(self.unprepared(line, Some(&settings), error).await),
         }
@@ -52,11 +57,18 @@ impl Inner {
         started: Instant,
     ) -> Result<Preparation, ConnectionError> {
         let (mut live, mut kept) = self.session(line, settings).await?;
+        let sent_with = settings.tokens.as_ref().map_or(0, |tokens| tokens.generation());
         let mut found = discover::everything(&live.upstream, &settings.connection, &self.limits).await;
         if kept && found.as_ref().is_err_and(gone) {
             // It ended unnoticed while nobody used it.
             self.discard(line, &live);
             (live, kept) = self.session(line, settings).await?;
+            found = discover::everything(&live.upstream, &settings.connection, &self.limits).await;
+        }
+        if let (Some(tokens), Err(ConnectionError::Discovery(error))) = (&settings.tokens, &found)
+            && error.is_unauthorized()
+            && tokens.replace(sent_with).await.is_ok()
+        {
             found = discover::everything(&live.upstream, &settings.connection, &self.limits).await;
         }
         let preparation = match found {

@@ -72,9 +72,13 @@ impl Inner {
 
     /// The wait after so many failures, spread so that connections that failed together do not come back together.
     fn jittered(&self, line: &Line, failures: u32) -> Duration {
-        let seed = line.id.uuid().as_u128() ^ u128::from(self.clock.now().micros().unsigned_abs());
-        let share = f64::from(u32::try_from(seed % 1_000).unwrap_or(0)) / 2_000.0;
+        let share = f64::from(u32::try_from(self.seed(line) % 1_000).unwrap_or(0)) / 2_000.0;
         self.limits.wait_after(failures).mul_f64(1.0 - share)
+    }
+
+    /// What spreads waits: another number for each connection and each time.
+    pub(super) fn seed(&self, line: &Line) -> u128 {
+        line.id.uuid().as_u128() ^ u128::from(self.clock.now().micros().unsigned_abs())
     }
 
     /// A server says that its lists changed: they are read again soon, once for all news that comes until then.

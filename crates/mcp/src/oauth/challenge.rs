@@ -1,6 +1,15 @@
 //! What a server says when it wants a token: `WWW-Authenticate` (RFC 9110 section 11.6.1, RFC 6750 section 3, RFC 9728 section 5.1).
 
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::{HeaderValue, Method, Request, StatusCode, Uri};
+use tokio::time::Instant;
 use url::Url;
+
+use crate::http::HttpClient;
+
+/// What is asked to be refused: the smallest request there is.
+const PING: &[u8] = br#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#;
 
 /// The Bearer challenge of an answer, read as servers write them: values quoted or not, blanks after commas or not, parameters nobody
 /// knows.
@@ -15,6 +24,27 @@ pub struct Challenge {
 }
 
 impl Challenge {
+    /// What an endpoint says to a request without a token; none where it does not ask for one. No credential goes along: some say
+    /// nothing once there is one.
+    pub async fn of_endpoint(http: &HttpClient, endpoint: &Url, deadline: Instant) -> Option<Self> {
+        let mut request = Request::new(Bytes::from_static(PING));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = Uri::try_from(endpoint.as_str()).ok()?;
+        let headers = request.headers_mut();
+        headers.insert(
+            ACCEPT,
+            HeaderValue::from_static("application/json, text/event-stream"),
+        );
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let response = http.send(request, deadline).await.ok()?;
+        if response.status != StatusCode::UNAUTHORIZED {
+            return None;
+        }
+        let all = response.headers.get_all(WWW_AUTHENTICATE);
+        let texts: Vec<&str> = all.iter().filter_map(|value| value.to_str().ok()).collect();
+        Self::parse(&texts.join(", "))
+    }
+
     /// Reads a header's value; none where it holds no Bearer challenge. Several headers of that name may be joined by commas.
     #[must_use]
     pub fn parse(value: &str) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! The two documents that say where and how to sign in.
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::Url;
 
 use super::OAuthError;
@@ -18,22 +18,26 @@ pub struct ProtectedResource {
     pub scopes_supported: Vec<String>,
 }
 
-/// The metadata of an authorization server (RFC 8414 section 2, OpenID Connect Discovery), as far as it is used.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+/// The metadata of an authorization server (RFC 8414 section 2, OpenID Connect Discovery), as far as it is used. What is written is read
+/// again as the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerMetadata {
     /// Who it is, to the letter.
     pub issuer: String,
     /// Where a person signs in.
-    #[serde(default, deserialize_with = "address")]
+    #[serde(default, deserialize_with = "address", serialize_with = "as_text")]
     pub authorization_endpoint: Option<Url>,
     /// Where tokens are.
-    #[serde(default, deserialize_with = "address")]
+    #[serde(default, deserialize_with = "address", serialize_with = "as_text")]
     pub token_endpoint: Option<Url>,
     /// Where clients register themselves.
-    #[serde(default, deserialize_with = "address")]
+    #[serde(default, deserialize_with = "address", serialize_with = "as_text")]
     pub registration_endpoint: Option<Url>,
     /// Ways for clients to authenticate; where it does not say, RFC 8414 says `client_secret_basic`.
     pub token_endpoint_auth_methods_supported: Option<Vec<String>>,
+    /// Scopes it knows, as far as it says.
+    #[serde(default)]
+    pub scopes_supported: Vec<String>,
     /// Challenges of RFC 7636 it takes.
     #[serde(default)]
     pub code_challenge_methods_supported: Vec<String>,
@@ -49,6 +53,11 @@ pub struct ServerMetadata {
 fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Url>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?;
     Ok(text.and_then(|text| Url::parse(&text).ok()))
+}
+
+#[expect(clippy::ref_option, reason = "serde calls it with a reference to the field")]
+fn as_text<S: Serializer>(url: &Option<Url>, serializer: S) -> Result<S::Ok, S::Error> {
+    url.as_ref().map(Url::as_str).serialize(serializer)
 }
 
 impl ProtectedResource {

@@ -228,6 +228,7 @@ fn judge_error(error: RequestError, asked: ProtocolVersion) -> Verdict {
         }
         | RequestError::Redirect { .. }
         | RequestError::Unsendable(_)
+        | RequestError::NoToken(_)
         | RequestError::Unreachable(_)
         | RequestError::Egress(_)
         | RequestError::Timeout { sent: false, .. } => Verdict::Failed(ConnectError::Refused(error)),

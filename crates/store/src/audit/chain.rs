@@ -1,6 +1,7 @@
 //! Making the chain: after the entries are in, by whoever holds the workspace's lease.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::{Digest, Tenant};
 use sea_orm::{ConnectionTrait, DbBackend, Value};
@@ -10,6 +11,7 @@ use uuid::Uuid;
 
 use crate::core::Core;
 use crate::database::Sync;
+use crate::lease::Lease;
 use crate::sql::{self, Query, digest, get, values};
 use crate::{StoreError, tenants};
 
@@ -17,8 +19,8 @@ use crate::{StoreError, tenants};
 const STEP: i64 = 256;
 /// Rows of one statement, so that few texts need preparing.
 const SIZES: [usize; 4] = [64, 16, 4, 1];
-/// How long a lease holds without being renewed, in microseconds of database time.
-const LEASE_US: i64 = 10_000_000;
+/// How long a lease holds without being renewed.
+const LEASE: Duration = Duration::from_secs(10);
 
 /// What stands before the first link.
 pub(super) const ORIGIN: Digest = Digest::from_bytes([0; 32]);
@@ -143,7 +145,13 @@ async fn chain_step(core: &Core, holder: Uuid, tenant: Tenant) -> Result<u64, St
     }
     // A lost link is made again, so its commit need not wait for the disk.
     let transaction = core.db.begin(Sync::Normal).await?;
-    let held = hold(&transaction.tx, holder, tenant).await?;
+    let lease = Lease {
+        tenant,
+        name: &format!("chain:{}", tenant.workspace.uuid()),
+        holder,
+        longest: LEASE,
+    };
+    let held = lease.hold(&transaction.tx).await?;
     if !held || last(&transaction.tx, tenant).await?.0 != after {
         // Somebody else makes them.
         return Ok(0);
@@ -151,29 +159,6 @@ async fn chain_step(core: &Core, holder: Uuid, tenant: Tenant) -> Result<u64, St
     insert(&transaction.tx, tenant, &links).await?;
     transaction.commit().await?;
     Ok(links.len() as u64)
-}
-
-/// Takes or renews the workspace's lease in this transaction, which then is the only one that can until it ends. The token grows
-/// with each new holder. A lease that ends later than any can is from before the clock was set back: nobody holds it.
-async fn hold(db: &impl ConnectionTrait, holder: Uuid, tenant: Tenant) -> Result<bool, StoreError> {
-    let now = match db.get_database_backend() {
-        DbBackend::Postgres => "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT",
-        _ => "CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
-    };
-    let text = format!(
-        "INSERT INTO leases (organization_id, name, holder, token, expires_at) VALUES ($1, $2, $3, 1, {now} + $4)
-         ON CONFLICT (organization_id, name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at,
-         token = leases.token + CASE WHEN leases.holder = excluded.holder THEN 0 ELSE 1 END
-         WHERE leases.holder = excluded.holder OR leases.expires_at < {now} OR leases.expires_at > {now} + 2 * $4 RETURNING token"
-    );
-    let (organization, workspace) = sql::of(tenant);
-    let row = sql::one(
-        db,
-        &text,
-        values![organization, format!("chain:{workspace}"), holder, LEASE_US],
-    )
-    .await?;
-    Ok(row.is_some())
 }
 
 /// Where the chain ends.

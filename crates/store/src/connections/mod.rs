@@ -1,18 +1,19 @@
 //! Connections of a workspace.
 
+mod oauth;
 mod row;
 
 use std::sync::Arc;
 
 use domain::{
-    AgentId, ChangeKind, Connection, ConnectionId, ConnectionOwner, ConnectionState, Health, Namespace, Page,
-    PageRequest, Tenant, Timestamp,
+    AccountKind, AgentId, ChangeKind, Connection, ConnectionId, ConnectionOwner, ConnectionState, Health,
+    Namespace, Page, PageRequest, Tenant, Timestamp,
 };
 use sea_orm::{ConnectionTrait, Value};
 
 use crate::core::{Policy, Writing};
 use crate::sql::{self, Query, count, get, values, word};
-use crate::{Change, Store, StoreError, agents, paging};
+use crate::{Change, Store, StoreError, accounts, agents, paging};
 
 /// What a check or a discovery found out about a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,6 +160,13 @@ impl Store {
         }
         connection.namespace = now.namespace.clone();
         refuse_taken(&writing, tenant, &connection).await?;
+        let (was, is) = (&now.account, &connection.account);
+        let other = now.endpoint != connection.endpoint || was.kind != is.kind || was.oauth != is.oauth;
+        accounts::edited(&writing, tenant, connection.id, other).await?;
+        if connection.account.kind == AccountKind::Oauth {
+            // Whether somebody is signed in is not a setting.
+            connection.account.configured = now.account.configured && !other;
+        }
         connection.version += 1;
         let mut query = Query::of(tenant, "");
         update(&mut query, connection.id, row::settings(&connection)?);

@@ -9,6 +9,7 @@ use domain::{
 use sea_orm::{QueryResult, Value};
 use uuid::Uuid;
 
+use super::oauth;
 use crate::StoreError;
 use crate::sql::{corrupt, count, get, time, time_or_none, word};
 
@@ -46,6 +47,10 @@ pub(super) fn settings(connection: &Connection) -> Result<Columns, StoreError> {
         ("account_kind", account.kind.as_str().into()),
         ("header_name", text(account.header_name.as_ref())),
         ("value_prefix", text(account.value_prefix.as_ref())),
+        (
+            "oauth",
+            account.oauth.as_deref().map(oauth::write).transpose()?.into(),
+        ),
         ("configured", account.configured.into()),
         ("header_names", list(&connection.header_names)?.into()),
         ("sharing", connection.sharing.as_str().into()),
@@ -96,6 +101,7 @@ pub(super) fn read(row: &QueryResult) -> Result<Connection, StoreError> {
             kind: word(row, "account_kind")?,
             header_name: arc(row, "header_name")?,
             value_prefix: arc(row, "value_prefix")?,
+            oauth: oauth::read(get(row, "oauth")?)?,
             configured: get(row, "configured")?,
         },
         header_names: names(&get::<String>(row, "header_names")?)?,

@@ -20,7 +20,7 @@ const fn table(name: &'static str, key: &'static [&'static str], step: u32) -> T
 
 const SETTINGS: &[&str] = &["organization_id", "name"];
 
-pub(super) const TABLES: [Table; 18] = [
+pub(super) const TABLES: [Table; 20] = [
     table("organizations", &["organization_id"], MANY),
     table("workspaces", &["organization_id", "workspace_id"], MANY),
     table("counters", &["organization_id"], MANY),
@@ -29,6 +29,16 @@ pub(super) const TABLES: [Table; 18] = [
     table(
         "connections",
         &["organization_id", "workspace_id", "connection_id"],
+        MANY,
+    ),
+    table(
+        "accounts",
+        &["organization_id", "workspace_id", "connection_id"],
+        MANY,
+    ),
+    table(
+        "authorizations",
+        &["organization_id", "workspace_id", "authorization_id"],
         MANY,
     ),
     table(

@@ -6,6 +6,7 @@ mod sqlite;
 
 use std::sync::Arc;
 
+use sea_orm::sqlx::postgres::PgPool;
 use sea_orm::{
     DatabaseConnection, DatabaseTransaction, DbErr, SqliteTransactionMode, TransactionOptions,
     TransactionTrait as _,
@@ -129,6 +130,12 @@ impl Database {
             lane.sync = Some(sync);
         }
         Ok(lane)
+    }
+
+    /// The pool, where it is PostgreSQL's.
+    pub(crate) fn postgres(&self) -> Option<PgPool> {
+        let postgres = self.lazy.is_some();
+        postgres.then(|| self.read.get_postgres_connection_pool().clone())
     }
 
     /// Closes every connection, then lets another process serve.

@@ -155,13 +155,18 @@ async fn commit_at_once(
     rows.extend(records.iter().map(|record| &record.placed));
     let expecting = (expected, intents.len());
     let stored = if let Some(turn) = core.db.turn(Sync::Normal).await? {
-        let stored =
-            insert::intents(&DatabaseOf::Sqlite(turn.db), organization, expecting, &rows).await?;
+        let stored = insert::intents(&DatabaseOf::Sqlite(turn.db), organization, expecting, &rows).await?;
         turn.done();
         stored
     } else {
         // Its connections wait for the disk by themselves.
-        insert::intents(&DatabaseOf::Postgres(&core.db.read), organization, expecting, &rows).await?
+        insert::intents(
+            &DatabaseOf::Postgres(&core.db.read),
+            organization,
+            expecting,
+            &rows,
+        )
+        .await?
     };
     if !stored {
         return Ok(None);

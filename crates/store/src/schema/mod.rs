@@ -2,6 +2,7 @@
 
 mod m0001_first;
 mod m0002_asked;
+mod m0003_accounts;
 
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr};
 use sea_orm_migration::{MigrationTrait, MigratorTrait, SchemaManager};
@@ -13,7 +14,11 @@ struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m0001_first::Migration), Box::new(m0002_asked::Migration)]
+        vec![
+            Box::new(m0001_first::Migration),
+            Box::new(m0002_asked::Migration),
+            Box::new(m0003_accounts::Migration),
+        ]
     }
 }
 

@@ -166,6 +166,7 @@ pub(crate) fn connection(label: &str) -> Connection {
             kind: AccountKind::Header,
             header_name: Some("X-Token".into()),
             value_prefix: Some("Token ".into()),
+            oauth: None,
             configured: false,
         },
         header_names: vec!["X-Region".into(), "X-Team".into()],

@@ -10,6 +10,7 @@
 
 mod harness;
 
+mod accounts;
 mod approvals;
 mod areas;
 mod chain;

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use domain::{
-    Account, AccountKind, Agent, AgentId, Classification, Clock, Connection, ConnectionId, ConnectionOwner,
+    Account, Agent, AgentId, Classification, Clock, Connection, ConnectionId, ConnectionOwner,
     ConnectionState, Effect, Endpoint, Grant, GrantSubject, Handle, Health, KeyKind, Label, Namespace,
     Permission, Risk, Sharing, ToolRef, Transport,
 };
@@ -155,12 +155,7 @@ impl House {
             label: Label::new(wanted.namespace).unwrap(),
             namespace: Namespace::new(wanted.namespace).unwrap(),
             endpoint: wanted.endpoint,
-            account: Account {
-                kind: AccountKind::None,
-                header_name: None,
-                value_prefix: None,
-                configured: false,
-            },
+            account: Account::NONE,
             header_names: Vec::new(),
             sharing: wanted.sharing,
             allowed_tools: None,

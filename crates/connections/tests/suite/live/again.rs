@@ -1,6 +1,6 @@
 //! Lists that are read again: because somebody asks, because their time is over, because another way leads to the server.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -168,6 +168,31 @@ async fn lists_that_stay_true_are_left_alone() {
             "{modern} {ttl} {relist:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_server_nobody_calls_is_looked_at() {
+    let gone = Arc::new(AtomicBool::new(false));
+    let known = gone.clone();
+    let server = Scripted::start(move |request| match known.load(Ordering::Acquire) {
+        true => Reply::status(503),
+        false => Reply::legacy(request),
+    })
+    .await
+    .unwrap();
+    let limits = Limits {
+        check: Duration::from_millis(100),
+        ..Limits::default()
+    };
+    let mut house = house_for(&server, limits).await;
+    let id = house.add(Wanted::url(server.url())).await;
+    house.connections.prepare(house.tenant, id).await.unwrap();
+    let health = |wanted: Health| move |kind: &ConnectionEventKind| matches!(kind, ConnectionEventKind::StateChanged { health, .. } if *health == wanted);
+    house.hear(id, health(Health::Ok)).await;
+    gone.store(true, Ordering::Release);
+    house.hear(id, health(Health::Unreachable)).await;
+    gone.store(false, Ordering::Release);
+    house.hear(id, health(Health::Ok)).await;
 }
 
 /// A server that keeps a stream open over which it could speak at any time.

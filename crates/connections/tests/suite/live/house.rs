@@ -9,10 +9,10 @@ use connections::{
     Options, Relay, SecretSource, SessionKey, StdioSpec,
 };
 use domain::{
-    Account, AccountKind, Actor, Agent, AgentId, Arguments, Call, CallEvents, CallId, Channel, ClientContext,
-    Connection, ConnectionId, ConnectionOwner, ConnectionState, DefinitionState, Digest, Effect, Endpoint,
-    Entry, Fact, Grant, GrantSubject, Handle, Health, Hints, Identity, Label, Namespace, NoEvents,
-    Permission, Principal, Risk, Secret, Sharing, Target, Tenant, ToolRef, Transport,
+    Account, Actor, Agent, AgentId, Arguments, Call, CallEvents, CallId, Channel, ClientContext, Connection,
+    ConnectionId, ConnectionOwner, ConnectionState, DefinitionState, Digest, Effect, Endpoint, Entry, Fact,
+    Grant, GrantSubject, Handle, Health, Hints, Identity, Label, Namespace, NoEvents, Permission, Principal,
+    Risk, Secret, Sharing, Target, Tenant, ToolRef, Transport,
 };
 use mcp::egress::Egress;
 use policy::{
@@ -65,12 +65,7 @@ impl<'a> Wanted<'a> {
     }
 
     fn of(at: At<'a>) -> Self {
-        let account = Account {
-            kind: AccountKind::None,
-            header_name: None,
-            value_prefix: None,
-            configured: false,
-        };
+        let account = Account::NONE;
         Self {
             at,
             sharing: Sharing::Shared,

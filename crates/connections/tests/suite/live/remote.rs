@@ -250,6 +250,7 @@ async fn the_credential_goes_along_and_never_comes_back() {
         header_name: Some("X-Key".into()),
         value_prefix: Some("Token ".into()),
         configured: true,
+        ..Account::NONE
     };
     let id = house.add(wanted).await;
     // Without its secret nothing is sent.

@@ -116,9 +116,8 @@ async fn an_address_gets_its_new_credential() {
     let mut wanted = Wanted::url(server.url());
     wanted.account = Account {
         kind: AccountKind::Bearer,
-        header_name: None,
-        value_prefix: None,
         configured: true,
+        ..Account::NONE
     };
     let id = house.add(wanted).await;
     for secret in ["first-secret", "second-secret"] {

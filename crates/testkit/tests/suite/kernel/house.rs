@@ -403,15 +403,20 @@ impl House {
     }
 
     pub(crate) async fn activity(&self, filter: ActivityFilter) -> Vec<ActivityItem> {
-        let page = PageRequest {
+        let mut all = Vec::new();
+        let mut page = PageRequest {
             limit: 100,
             cursor: None,
         };
-        self.store
-            .list_activity(self.tenant, &filter, &page)
-            .await
-            .unwrap()
-            .items
+        loop {
+            let found = self.store.list_activity(self.tenant, &filter, &page).await;
+            let found = found.unwrap();
+            all.extend(found.items);
+            match found.next_cursor {
+                Some(cursor) => page.cursor = Some(cursor),
+                None => return all,
+            }
+        }
     }
 
     /// All calls of a tool by its exposed name, oldest first.

@@ -15,43 +15,48 @@ both!(
     every_operation_leaves_its_trace,
 );
 
-/// Each capability with what an administrator's key and an agent's key may do on api, mcp and cli: `y` may, `n` may not, `-` where it
+/// Each capability with what an administrator's key and an agent's key may do on api, mcp, cli and pages: `y` may, `n` may not, `-` where it
 /// does not exist. On the agent's surface nothing is an operation.
 const TABLE: &str = "\
-activity.list         yyy nnn
-agents.create         yyy nnn
-agents.list           yyy nnn
-agents.remove         yyy nnn
-agents.show           yyy nnn
-agents.update         yyy nnn
-approvals.show        yyy nnn
-audit.list            yyy nnn
-audit.verify          yyy nnn
-config.reload         yyy nnn
-connections.accept    yyy nnn
-connections.add       yyy nnn
-connections.catalogue yyy nnn
-connections.changes   yyy nnn
-connections.list      yyy nnn
-connections.refresh   yyy nnn
-connections.remove    yyy nnn
-connections.show      yyy nnn
-connections.status    yyy nnn
-connections.test      yyy nnn
-connections.update    yyy nnn
-current_time          yyy yyy
-grants.list           yyy nnn
-grants.remove         yyy nnn
-grants.set            yyy nnn
-keys.create           y-y n-n
-keys.list             yyy nnn
-keys.revoke           yyy nnn
-list_approvals        yyy nnn
-resolve_approval      yyy nnn
-tools.call            yyy yyy
-tools.classify        yyy nnn
-tools.explain         yyy yyy
-tools.list            yyy nnn
+activity.list                    yyy- nnn-
+agents.create                    yyy- nnn-
+agents.list                      yyy- nnn-
+agents.remove                    yyy- nnn-
+agents.show                      yyy- nnn-
+agents.update                    yyy- nnn-
+approvals.show                   yyy- nnn-
+audit.list                       yyy- nnn-
+audit.verify                     yyy- nnn-
+authorize_mcp_server             ---y ---n
+config.reload                    yyy- nnn-
+connections.accept               yyy- nnn-
+connections.add                  yyy- nnn-
+connections.authorization        yyy- nnn-
+connections.cancel_authorization yyy- nnn-
+connections.catalogue            yyy- nnn-
+connections.changes              yyy- nnn-
+connections.disconnect           yyy- nnn-
+connections.list                 yyy- nnn-
+connections.refresh              yyy- nnn-
+connections.remove               yyy- nnn-
+connections.show                 yyy- nnn-
+connections.status               yyy- nnn-
+connections.test                 yyy- nnn-
+connections.update               yyy- nnn-
+current_time                     yyy- yyy-
+grants.list                      yyy- nnn-
+grants.remove                    yyy- nnn-
+grants.set                       yyy- nnn-
+keys.create                      y-y- n-n-
+keys.list                        yyy- nnn-
+keys.revoke                      yyy- nnn-
+list_approvals                   yyy- nnn-
+resolve_approval                 yyy- nnn-
+start_mcp_authorization          yyy- nnn-
+tools.call                       yyy- yyy-
+tools.classify                   yyy- nnn-
+tools.explain                    yyy- yyy-
+tools.list                       yyy- nnn-
 ";
 
 /// What an input names.
@@ -88,6 +93,13 @@ fn input(id: &str, named: &Named) -> Value {
         | "connections.show"
         | "connections.status"
         | "connections.test" => json!({ "connection": connection }),
+        "start_mcp_authorization" | "connections.disconnect" => {
+            json!({ "connection": connection, "expected_version": 1 })
+        }
+        "connections.authorization" | "connections.cancel_authorization" => {
+            json!({ "connection": connection, "authorization": approval.uuid() })
+        }
+        "authorize_mcp_server" => json!({ "authorization": approval.uuid() }),
         "connections.update" => json!({ "connection": connection, "expected_version": 1, "enabled": false }),
         "grants.set" => {
             json!({ "agent": agent, "connection": connection, "tool": "look", "permission": "unattended" })
@@ -101,6 +113,15 @@ fn input(id: &str, named: &Named) -> Value {
         }
         "tools.list" => json!({ "agent": agent, "connection": connection }),
         other => panic!("say here what a legal input of {other} is"),
+    }
+}
+
+/// Where a capability is asked for.
+fn surface(id: &str) -> Surface {
+    if id == "authorize_mcp_server" {
+        Surface::Page
+    } else {
+        Surface::Api
     }
 }
 
@@ -124,8 +145,8 @@ fn ids(house: &House) -> Vec<&'static str> {
 
 async fn the_table_of_who_may_do_what(bench: Bench) {
     let house = House::with(bench, &[]).await;
-    let may = async |principal: Principal, surface: Surface, id: &str| {
-        let answer = house.ask_as(principal, surface, (id, input(id, &nobody()))).await;
+    let may = async |principal: Principal, on: Surface, id: &str| {
+        let answer = house.ask_as(principal, on, (id, input(id, &nobody()))).await;
         match answer.map_err(|failure| failure.code) {
             Err("access.forbidden") => 'n',
             Err("operation.not_found") => '-',
@@ -134,10 +155,10 @@ async fn the_table_of_who_may_do_what(bench: Bench) {
     };
     let mut table = String::new();
     for id in ids(&house) {
-        table.push_str(&format!("{id:<21}"));
+        table.push_str(&format!("{id:<32}"));
         for principal in [house.admin, house.caller] {
             table.push(' ');
-            for surface in [Surface::Api, Surface::Mcp, Surface::Cli] {
+            for surface in [Surface::Api, Surface::Mcp, Surface::Cli, Surface::Page] {
                 table.push(may(principal, surface, id).await);
             }
             assert_eq!(
@@ -224,7 +245,7 @@ async fn another_organizations_administrator_finds_nothing(bench: Bench) {
         for named in [&named, &by_name] {
             let input = input(id, named);
             match house
-                .ask_as(house.stranger, Surface::Api, (id, input.clone()))
+                .ask_as(house.stranger, surface(id), (id, input.clone()))
                 .await
             {
                 Ok(reply) => {
@@ -243,7 +264,7 @@ async fn another_organizations_administrator_finds_nothing(bench: Bench) {
                     );
                     // A thing of others is told from no thing at all in nothing.
                     let none = house
-                        .ask_as(house.stranger, Surface::Api, (id, self::input(id, &nobody())))
+                        .ask_as(house.stranger, surface(id), (id, self::input(id, &nobody())))
                         .await;
                     assert_eq!(none.unwrap_err(), failure, "{id} {input}");
                 }
@@ -329,7 +350,7 @@ async fn every_operation_leaves_its_trace(bench: Bench) {
         for (principal, refused) in [(house.admin, false), (house.caller, true)] {
             let before = house.calls_of(id).await.len();
             let answer = house
-                .ask_as(principal, Surface::Api, (id, input(id, &nobody())))
+                .ask_as(principal, surface(id), (id, input(id, &nobody())))
                 .await;
             let items = house.calls_of(id).await;
             // Settling is itself a call of current_time.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use connections::{CommandTable, SecretSource, StdioSpec};
 use domain::{
-    Account, AccountKind, Connection, ConnectionId, ConnectionOwner, ConnectionState, Endpoint, Health,
-    Label, Namespace, Secret, Sharing, Status,
+    Account, Connection, ConnectionId, ConnectionOwner, ConnectionState, Endpoint, Health, Label, Namespace,
+    Secret, Sharing, Status,
 };
 use serde_json::json;
 use store::Change;
@@ -104,12 +104,7 @@ fn configured() -> Connection {
         endpoint: Endpoint::Command {
             configured: "child".into(),
         },
-        account: Account {
-            kind: AccountKind::None,
-            header_name: None,
-            value_prefix: None,
-            configured: false,
-        },
+        account: Account::NONE,
         header_names: Vec::new(),
         sharing: Sharing::Shared,
         allowed_tools: None,
