@@ -9,6 +9,7 @@ use testkit::database::Database;
 use crate::client::{Client, succeeded};
 use crate::house::{House, Said, Start, program, said};
 use crate::scene::{Head, Kind, Scene};
+use crate::sign_in::guarded::Guarded;
 
 /// Where a store is, for the command and for a server.
 struct Place {
@@ -78,7 +79,31 @@ fn copy(from: &str, to: &str, environment: &[(String, String)], more: &[&str]) -
 }
 
 /// Leaves something in every table.
-async fn fill(scene: &Scene) {
+async fn fill(scene: &Scene, guarded: &Guarded) {
+    let bearer = format!("Bearer {}", scene.house.admin);
+    let post = async |path: &str, body: Value| {
+        let headers = [
+            ("authorization", &*bearer),
+            ("content-type", "application/json"),
+            ("idempotency-key", path),
+        ];
+        let url = format!("{}/api/v1{path}", scene.house.url);
+        let made = testkit::http::send(http::Method::POST, &url, &headers, body.to_string()).await;
+        assert_eq!(made.unwrap().status.as_u16(), 201, "{path}");
+    };
+    let account =
+        json!({ "label": "guarded", "url": guarded.url(), "enabled": false, "auth": { "type": "oauth" } });
+    post("/connections", account).await;
+    post(
+        "/connections/guarded/authorizations",
+        json!({ "expected_version": 1 }),
+    )
+    .await;
+    post(
+        "/agents",
+        json!({ "handle": "second", "description": "n\u{e4}me \u{1F600}" }),
+    )
+    .await;
     let bearer = scene.house.file("bearer", "s3cret");
     scene.connect_with("kept", &["--bearer-file", &bearer]).await;
     for tool in ["up__read", "up__write", "kept__write"] {
@@ -99,16 +124,6 @@ async fn fill(scene: &Scene) {
     assert!(!succeeded(asked.as_ref()), "{asked:?}");
     let waiting = scene.house.json(&["approvals", "list"]);
     assert_eq!(waiting["items"].as_array().unwrap().len(), 1, "{waiting}");
-    let bearer = format!("Bearer {}", scene.house.admin);
-    let headers = [
-        ("authorization", &*bearer),
-        ("content-type", "application/json"),
-        ("idempotency-key", "once"),
-    ];
-    let url = format!("{}/api/v1/agents", scene.house.url);
-    let body = json!({ "handle": "second", "description": "n\u{e4}me \u{1F600}" }).to_string();
-    let made = testkit::http::send(http::Method::POST, &url, &headers, body).await;
-    assert_eq!(made.unwrap().status.as_u16(), 201);
     let set = ["vault", "set", "token", "--data", &scene.house.data()];
     assert_eq!(scene.house.run_with(&set, "", "hunter2").code, 0);
 }
@@ -193,17 +208,22 @@ async fn check_copies(scene: &Scene, there: &Place, back: &Place) -> Head {
     );
     let first = rows(&Path::new(&data).join("switchboard.db")).await;
     let last = rows(&Path::new(&back.named).join("switchboard.db")).await;
-    assert!(first.len() >= 18 && first == last, "{first:#?}\n{last:#?}");
+    assert!(first.len() >= 20 && first == last, "{first:#?}\n{last:#?}");
     head
 }
 
 async fn there_and_back(kind: Kind) {
-    let (Some(there), Some(mut scene)) = (Place::new(kind).await, Scene::start(Kind::Sqlite, "").await)
-    else {
+    let guarded = Guarded::start(None).await;
+    let entry =
+        |purpose: &str, url: &str| format!("[[internal_urls]]\npurpose = \"{purpose}\"\nurl = \"{url}\"\n");
+    let mut urls = entry("mcp", guarded.url());
+    urls.extend(guarded.places().iter().map(|url| entry("oauth", url)));
+    let scene = Scene::start(Kind::Sqlite, &urls).await;
+    let (Some(there), Some(mut scene)) = (Place::new(kind).await, scene) else {
         return;
     };
     let back = Place::new(Kind::Sqlite).await.unwrap();
-    fill(&scene).await;
+    fill(&scene, &guarded).await;
     let data = scene.house.data();
     let refused = copy(&data, &there.named, &there.environment, &[]);
     assert!(

@@ -1,7 +1,7 @@
 //! Signing in to servers, from the first refusal to renewed tokens: the real binary on both databases.
 
 mod flow;
-mod guarded;
+pub(crate) mod guarded;
 mod own;
 mod renewal;
 mod replicas;

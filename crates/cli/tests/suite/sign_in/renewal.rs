@@ -42,12 +42,9 @@ async fn a_token_refused_before_its_time(kind: Kind) {
     let (outcomes, ()) = futures::future::join(calls, release).await;
     assert!(outcomes.iter().all(|outcome| *outcome == well()), "{outcomes:?}");
     assert_eq!(renewals(&scene), ["rt-1"]);
-    assert!(
-        scene
-            .guarded
-            .calls()
-            .ends_with(&vec!["Bearer at-2".to_owned(); 50])
-    );
+    let mut calls = scene.guarded.calls();
+    calls.retain(|credential| credential == "Bearer at-2");
+    assert_eq!(calls.len(), 50, "each went through once");
     // What may change something is reported, not sent again; the next one has the new token.
     scene.guarded.revoke();
     let before = scene.guarded.calls().len();

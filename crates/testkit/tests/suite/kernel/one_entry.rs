@@ -218,7 +218,12 @@ async fn what_does_not_fit_is_recorded_without_its_values(bench: Bench) {
     let ids: Vec<_> = house.gateway.registry().iter().map(|c| c.declaration).collect();
     for declaration in ids {
         let before = now(&house).await;
-        let refused = house.ask(declaration.id, unfit()).await.unwrap_err();
+        let on = |surface: &Surface| declaration.on(*surface);
+        let asked_on = [Surface::Api, Surface::Page].into_iter().find(on).unwrap();
+        let refused = house
+            .ask_as(house.admin, asked_on, (declaration.id, unfit()))
+            .await
+            .unwrap_err();
         assert_eq!(
             (refused.kind, refused.code),
             (FailureKind::Invalid, "input.invalid"),
@@ -243,7 +248,7 @@ async fn what_does_not_fit_is_recorded_without_its_values(bench: Bench) {
             "{}",
             declaration.id
         );
-        assert_eq!(surface(&items[0]), Some(Surface::Api));
+        assert_eq!(surface(&items[0]), Some(asked_on));
     }
     let all = format!("{:?}", house.entries().await);
     assert!(!all.contains("s3cret") && !all.contains("n0nsense"), "{all}");
