@@ -1,14 +1,15 @@
 # The front door: `make` lists the targets. Logic lives in xtask.
 
 XTASK = cargo run -q -p xtask --
+EXAMPLE_SKILLS = cargo run -q -p switchboard-cli -- example-skills
 TARGET ?= all
 SECONDS ?= 60
 
 .DEFAULT_GOAL := list
-.PHONY: list run test check accept bench requirements contract store-pg dev fuzz soak advisories release ci clean
+.PHONY: list run test check accept bench requirements contract store-pg dev fuzz soak advisories release ci clean example-skills-list example-skills-load
 
 list:
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## build and serve on http://127.0.0.1:7100 (ARGS="--no-sample" …)
 	cargo run -p switchboard-cli -- serve $(ARGS)
@@ -36,6 +37,12 @@ store-pg: ## the store's tests with a PostgreSQL and nothing else
 
 dev: ## serve from a data folder of its own (data/dev)
 	cargo run -p switchboard-cli -- serve --data data/dev $(ARGS)
+
+example-skills-list: ## list the skills under examples/skills (MCP=github)
+	@$(EXAMPLE_SKILLS) list $(if $(MCP),--mcp '$(MCP)')
+
+example-skills-load: ## load them for a member into a running server (USER_ID=… MCP=github DRY_RUN=1)
+	@$(EXAMPLE_SKILLS) load $(if $(MCP),--mcp '$(MCP)') $(if $(USER_ID),--user '$(USER_ID)') $(if $(filter 1 true yes,$(DRY_RUN)),--dry-run)
 
 fuzz: ## fuzz one target, or all in turn (TARGET=all SECONDS=60 ARGS="--keep")
 	$(XTASK) fuzz $(TARGET) --seconds $(SECONDS) $(ARGS)

@@ -1,6 +1,6 @@
 //! What tests need beyond cargo, prepared under `.cache/` from the pins in `crates/testkit/tools/`.
 //!
-//! `node22` holds Node.js, `npm` the JavaScript tools, `venv` the Python ones. Each is made again only if its pins change.
+//! `node22` holds Node.js, `npm` the JavaScript tools, `venv` the Python ones, `inkbox` a published Rust client. Each is made again only if its pins change.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -27,10 +27,11 @@ pub(crate) fn setup(workspace: &Workspace) -> anyhow::Result<()> {
     std::thread::scope(|scope| {
         let python = scope.spawn(|| python(workspace));
         let node = node(workspace).and_then(|()| npm(workspace));
+        let inkbox = inkbox(workspace);
         let python = python
             .join()
             .unwrap_or_else(|_| Err(anyhow::anyhow!("setting up Python ended early")));
-        node.and(python)
+        node.and(inkbox).and(python)
     })
 }
 
@@ -92,6 +93,27 @@ fn python(workspace: &Workspace) -> anyhow::Result<()> {
             "constraints.txt",
         ]);
         process::run(pip.current_dir(folder))
+    })
+}
+
+/// A published Rust client, in a package of its own: in the workspace it would turn on features that the product does not have.
+fn inkbox(workspace: &Workspace) -> anyhow::Result<()> {
+    Part {
+        name: "inkbox",
+        pins: &["inkbox/Cargo.toml", "inkbox/Cargo.lock", "inkbox/main.rs"],
+        also: process::output(Command::new("cargo").arg("--version"))?,
+    }
+    .prepare(workspace, |folder| {
+        let target = folder.join("target");
+        let mut cargo = Command::new("cargo");
+        cargo
+            .args(["build", "--quiet", "--locked", "--target-dir"])
+            .arg(&target)
+            .env_remove("CARGO_BUILD_BUILD_DIR");
+        process::run(cargo.current_dir(folder))?;
+        let built = target.join("debug/inkbox-client");
+        fs::copy(&built, folder.join("inkbox-client")).context("keeping the client that was built")?;
+        fs::remove_dir_all(&target).context("removing what building left behind")
     })
 }
 

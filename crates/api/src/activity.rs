@@ -16,7 +16,7 @@ pub struct Activity {
     pub call_id: Uuid,
     /// When it was decided.
     pub at: DateTime<Utc>,
-    /// Who: `member`, `admin_key`, `agent_key` or `system`.
+    /// Who: `member`, `admin_key`, `agent_key`, `mcp_client` or `system`.
     pub actor_kind: String,
     /// The member's or key's id.
     pub actor_id: Option<String>,

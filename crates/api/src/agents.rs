@@ -16,10 +16,14 @@ pub struct Agent {
     pub description: String,
     /// A disabled agent may call nothing.
     pub enabled: bool,
+    /// Whether a person has taken it as theirs. Until then it may call nothing.
+    pub claimed: bool,
     /// Pass it as `expected_version` when updating.
     pub version: u32,
     /// When it was made.
     pub created_at: DateTime<Utc>,
+    /// When it was last changed.
+    pub updated_at: DateTime<Utc>,
 }
 
 /// Makes an agent.
@@ -33,6 +37,9 @@ pub struct CreateAgent {
     #[serde(default)]
     #[schemars(length(max = 500))]
     pub description: String,
+    /// Whether a person has taken it as theirs; true when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed: Option<bool>,
 }
 
 /// Names an agent.
@@ -58,4 +65,7 @@ pub struct UpdateAgent {
     /// A disabled agent may call nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
+    /// True: a person takes it as theirs. A claim is not taken back; disable the agent instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed: Option<bool>,
 }

@@ -17,7 +17,7 @@ pub struct AuditEntry {
     pub at: DateTime<Utc>,
     /// `decided`, `ended`, `answered` or `changed`.
     pub kind: String,
-    /// Who: `member`, `admin_key`, `agent_key` or `system`.
+    /// Who: `member`, `admin_key`, `agent_key`, `mcp_client` or `system`.
     pub actor_kind: String,
     /// The member's or key's id.
     pub actor_id: Option<String>,

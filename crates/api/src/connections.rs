@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::words::{Light, Preparation, Sharing, Transport};
+use crate::context::{ConnectionContext, ServerCapabilities, SkillStatus};
+use crate::words::{Light, Preparation, Proof, Sharing, Transport};
 
 /// How we prove ourselves to a server, when setting it. Secrets are write-only.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -282,12 +283,18 @@ pub struct Connection {
     pub sharing: Sharing,
     /// Which tools it offers; null = all.
     pub allowed_tools: Option<Vec<String>>,
+    /// Which prompts, resources and skills it offers.
+    pub context: ConnectionContext,
     /// Off: nothing of it can be used.
     pub enabled: bool,
     /// A person's statement that it may reach agents.
     pub trusted: bool,
     /// Longest wait for the answer of a call, in milliseconds; null = the server's default.
     pub call_timeout_ms: Option<u32>,
+    /// The preset it was made from; null for a server of nobody's catalogue.
+    pub preset: Option<ConnectionPreset>,
+    /// What verifying it found; null while nobody did, and after its account changed.
+    pub verified: Option<Verified>,
     /// Where discovery stands.
     pub preparation_status: Preparation,
     /// What the last check said: a code of a closed list.
@@ -300,6 +307,8 @@ pub struct Connection {
     pub checked_at: Option<DateTime<Utc>>,
     /// The protocol version it speaks, once negotiated.
     pub protocol: Option<String>,
+    /// What its server was last seen to have.
+    pub capabilities: ServerCapabilities,
     /// The number of the stored catalogue; 0 = none.
     pub catalog_version: u32,
     /// When that catalogue was fetched.
@@ -308,6 +317,41 @@ pub struct Connection {
     pub version: u32,
     /// When it was made.
     pub created_at: DateTime<Utc>,
+}
+
+/// Which preset a connection was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConnectionPreset {
+    /// The preset's id.
+    pub id: String,
+    /// Its variant.
+    pub variant: String,
+    /// Whether Switchboard itself gave it to the workspace and nobody switched it off since.
+    pub provided: bool,
+}
+
+/// What verifying a connection found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Verified {
+    /// `proven`, `unproven` or `rejected`.
+    pub proof: Proof,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
+/// What came of verifying a connection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Verification {
+    /// `proven`: the server did what was asked. `rejected`: it refused the credential. `unproven`: neither, and `detail` says why.
+    pub proof: Proof,
+    /// The same in a sentence.
+    pub detail: String,
+    /// The tool that was called; null where none is known.
+    pub tool: Option<String>,
+    /// The call, as it stands in the record; null where none was made.
+    pub call_id: Option<Uuid>,
+    /// The connection as it now stands.
+    pub connection: Connection,
 }
 
 /// A header sent with every request.
@@ -331,13 +375,29 @@ impl std::fmt::Debug for HeaderInput {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddConnection {
-    /// What people call it; unique in the workspace.
+    /// The agent it is to belong to, by handle or id: what it offers is then granted to that agent and to nobody else, without asking.
+    /// A connection of the workspace when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// What people call it; unique in the workspace, or among those of its agent. The preset's name when left out; needed without a preset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
-    pub label: String,
-    /// Its URL: public HTTPS, or exactly one the operator registered.
+    pub label: Option<String>,
+    /// Its URL: public HTTPS, or exactly one the operator registered. Needed without a preset, and for a deployment of your own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 2048))]
-    pub url: String,
-    /// How it is reached; `auto` when left out.
+    pub url: Option<String>,
+    /// The preset it is made from, as `connections.presets` lists them: where the server is, how one proves oneself, which tools are
+    /// offered at the start and how they are classified. With one, `auth` gives the secret alone: a `bearer` token goes where the preset
+    /// says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
+    pub preset: Option<String>,
+    /// Which variant of the preset; the first that is offered when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
+    pub variant: Option<String>,
+    /// How it is reached; what the preset says, else `auto`, when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transport: Option<Transport>,
     /// The prefix of its tools' names; made from the label when left out.
@@ -353,10 +413,13 @@ pub struct AddConnection {
     /// How live upstream sessions are shared; `shared` when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
-    /// Which tools it offers; all when left out.
+    /// Which tools it offers; when left out all, or with a preset those it starts with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub allowed_tools: Option<Vec<String>>,
+    /// Which prompts, resources and skills it offers; all when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<ConnectionContext>,
     /// Whether it may be used; true when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
@@ -367,6 +430,22 @@ pub struct AddConnection {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 100, max = 3_600_000))]
     pub call_timeout_ms: Option<u32>,
+}
+
+/// Which connections are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListConnections {
+    /// Only those that belong to this agent, by handle or id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Where the last page ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// At most this many items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100), extend("default" = 50))]
+    pub limit: Option<u16>,
 }
 
 /// Names a connection.
@@ -389,6 +468,10 @@ pub struct UpdateConnection {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
     pub label: Option<String>,
+    /// Another variant of the preset it was made from. Where that one proves itself another way, `auth` gives the secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
+    pub variant: Option<String>,
     /// Its URL. Changing it on a connection with an account needs `auth` again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 2048))]
@@ -409,6 +492,9 @@ pub struct UpdateConnection {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
     #[schemars(with = "Option<Vec<String>>", length(min = 1))]
     pub allowed_tools: Option<Option<Vec<String>>>,
+    /// Which prompts, resources and skills it offers, replacing what was said before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<ConnectionContext>,
     /// Whether it may be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
@@ -437,7 +523,7 @@ pub struct ConnectionReport {
     pub connection: Connection,
     /// What the server calls itself, with its version.
     pub server: Option<String>,
-    /// How many tools, prompts, resources and resource templates were listed.
+    /// How many tools, prompts, resources, resource templates and skills were listed.
     pub counts: CatalogueCounts,
     /// What changed since the last catalogue.
     pub changes: CatalogueChanges,
@@ -460,6 +546,8 @@ pub struct CatalogueCounts {
     pub resources: u32,
     /// Resource templates.
     pub resource_templates: u32,
+    /// Skills.
+    pub skills: u32,
 }
 
 /// What changed between two catalogues: how many tools.
@@ -525,6 +613,10 @@ pub enum CatalogueKind {
     Resources,
     /// Resource templates.
     ResourceTemplates,
+    /// Skills.
+    Skills,
+    /// Tools, then prompts, resources and skills. Only to ask for: no item is of this kind.
+    All,
 }
 
 /// Which part of a connection's catalogue is wanted.
@@ -536,6 +628,10 @@ pub struct CatalogueQuery {
     /// What to show; tools when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<CatalogueKind>,
+    /// Only the skill whose `SKILL.md` has this URI. One that its server does not list is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 2048))]
+    pub skill_uri: Option<String>,
     /// Where the last page ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
@@ -552,6 +648,15 @@ pub struct CatalogueItem {
     pub kind: CatalogueKind,
     /// The definition.
     pub definition: Value,
+    /// For a skill: what to approve it by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest_digest: Option<String>,
+    /// For a skill: how it stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<SkillStatus>,
+    /// For a skill that is not loaded: why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// Asks what changed in quarantined definitions.

@@ -17,6 +17,8 @@ pub enum GrantKind {
     Prompts,
     /// The resources of a connection.
     Resources,
+    /// The skills of a connection.
+    Skills,
 }
 
 /// One agent, one subject, one permission.
@@ -32,7 +34,7 @@ pub struct Grant {
     pub connection_id: Option<Uuid>,
     /// The connection's namespace; null for a built-in tool.
     pub connection: Option<String>,
-    /// The tool's own name; null for prompts and resources.
+    /// The tool's own name; null for prompts, resources and skills.
     pub tool: Option<String>,
     /// What it says.
     pub permission: Permission,
@@ -55,7 +57,7 @@ pub struct SetGrant {
     /// What it is about; `tool` when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<GrantKind>,
-    /// What it says. Prompts and resources know allow and deny only.
+    /// What it says. Prompts, resources and skills know allow and deny only.
     pub permission: Permission,
 }
 

@@ -57,3 +57,25 @@ pub struct KeyQuery {
     /// The key's id.
     pub key: Uuid,
 }
+
+/// Who asks, as the server sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Caller {
+    /// `member`, `admin_key`, `agent_key`, `mcp_client` or `system`.
+    pub kind: String,
+    /// The member's or key's id.
+    pub id: Option<Uuid>,
+    /// The organization.
+    pub organization_id: Uuid,
+    /// The workspace.
+    pub workspace_id: Uuid,
+    /// The key, for a key.
+    pub key: Option<Key>,
+    /// The agent that an agent's key acts as.
+    pub agent: Option<crate::agents::Agent>,
+}
+
+/// Asks for nothing in particular.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CallerQuery {}

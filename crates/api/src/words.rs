@@ -31,6 +31,74 @@ set! {
         Mutating,
     }
 
+    /// What a person may do. Each but `billing` may do what the ones after it may.
+    Role {
+        /// Everything, and makes and unmakes other Owners.
+        Owner,
+        /// Administers.
+        Admin,
+        /// Looks, uses tools, and lets MCP clients act as agents.
+        Member,
+        /// Looks.
+        Viewer,
+        /// Sees what it costs, and nothing else.
+        Billing,
+    }
+
+    /// Whether a skill can be used, the best first.
+    Readiness {
+        /// It can.
+        Ready,
+        /// A server it needs must be signed in to, tested or looked at first.
+        NeedsAttention,
+        /// A server it needs is not there or not open for it.
+        Blocked,
+    }
+
+    /// Why a server is not ready for a skill.
+    SkillReason {
+        /// No connection of the workspace was made from this preset and variant.
+        Missing,
+        /// The connection is switched off.
+        Disabled,
+        /// Nobody said that its server is trusted.
+        Untrusted,
+        /// Its server could not be used when it was last checked.
+        Failed,
+        /// Its server was never asked what it offers.
+        Undiscovered,
+        /// Its server does not list the tool.
+        NotListed,
+        /// The connection does not offer the tool.
+        NotAllowed,
+        /// Its credential is missing or was refused.
+        NeedsAuth,
+        /// Nothing has proved yet that it works.
+        Untested,
+        /// The tool's definition changed, or cannot be used as it is.
+        ToolChanged,
+    }
+
+    /// What became of a skill that was to be installed.
+    SkillOutcome {
+        /// It was installed.
+        Installed,
+        /// It would be installed.
+        WouldInstall,
+        /// The slug is used, by an edited or archived one too; that one stays as it is.
+        Exists,
+        /// A server it needs is not there or not open for it; nothing was written.
+        Blocked,
+    }
+
+    /// Where a role holds.
+    RoleScope {
+        /// In every workspace of the organization.
+        Organization,
+        /// In this workspace.
+        Workspace,
+    }
+
     /// What a grant says.
     Permission {
         /// May not be used.
@@ -63,6 +131,16 @@ set! {
         PerSession,
         /// A fresh one for every call.
         PerCall,
+    }
+
+    /// What a harmless call showed of a credential.
+    Proof {
+        /// The server did what was asked.
+        Proven,
+        /// It says nothing about the credential.
+        Unproven,
+        /// The server refused the credential.
+        Rejected,
     }
 
     /// What people see at a glance.

@@ -25,6 +25,7 @@ same! {
     sharing: domain::Sharing => words::Sharing { Shared, PerSession, PerCall }
     light: domain::Light => words::Light { Green, Yellow, Red }
     preparation: domain::ConnectionState => words::Preparation { Pending, Ready, Error }
+    proof: domain::Proof => words::Proof { Proven, Unproven, Rejected }
     definition: domain::DefinitionState => words::DefinitionState { Pinned, Quarantined, Gone, Unusable }
     approval_state: domain::ApprovalState => words::ApprovalState { Pending, Approved, Denied, Spent, Expired }
     status: domain::Status => words::Status { Succeeded, Failed, Denied, Expired, Unknown, Waiting }
@@ -36,6 +37,10 @@ same! {
     to_call_status: words::Status => domain::CallStatus {
         Started, Waiting, Approved, Succeeded, Failed, Denied, Expired, Unknown
     }
+    role: domain::Role => words::Role { Owner, Admin, Member, Viewer, Billing }
+    to_role: words::Role => domain::Role { Owner, Admin, Member, Viewer, Billing }
+    scope: domain::Scope => words::RoleScope { Organization, Workspace }
+    to_scope: words::RoleScope => domain::Scope { Organization, Workspace }
     to_risk: words::Risk => domain::Risk { Low, Medium, High }
     to_effect: words::Effect => domain::Effect { ReadOnly, Mutating }
     to_permission: words::Permission => domain::Permission { Deny, Ask, Allow, Unattended }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{Agent, Connection, GrantSubject, ToolRef};
+use domain::{Agent, Connection, ConnectionOwner, GrantSubject, ToolRef};
 use gateway::capability::{Context, Failure};
 use gateway::{AgentRef, Scope, View, ViewKey, Workspace};
 use store::Change;
@@ -16,14 +16,42 @@ pub(crate) fn workspace(context: &Context) -> Result<Arc<Workspace>, Failure> {
 pub(crate) fn agent(context: &Context, named: &str) -> Result<Agent, Failure> {
     workspace(context)?
         .find_agent(named)
+        .filter(|found| only_own(context).is_none_or(|own| own == found.id))
         .cloned()
         .ok_or_else(|| Failure::not_found("agent").at("agent"))
+}
+
+/// The agent named by handle or id, or the one whose key asks.
+pub(crate) fn own_agent(context: &Context, named: Option<&str>) -> Result<Agent, Failure> {
+    match (named, context.principal.bound_agent()) {
+        (Some(named), _) => agent(context, named),
+        (None, Some(bound)) => agent(context, &bound.to_string()),
+        (None, None) => {
+            let detail = "say which agent; only an agent's own key can leave it out";
+            Err(Failure::field("agent", detail))
+        }
+    }
+}
+
+/// The one agent whose things may be known of: on the compatible routes a key that is bound to an agent sees that one alone.
+fn only_own(context: &Context) -> Option<domain::AgentId> {
+    let compatible = matches!(context.surface, domain::Surface::Compatible);
+    context.principal.bound_agent().filter(|_| compatible)
+}
+
+/// Whether a connection may be known of on this surface: the compatible routes know only those of agents.
+fn in_sight(context: &Context, connection: &Connection) -> bool {
+    match connection.owner {
+        ConnectionOwner::Workspace => !matches!(context.surface, domain::Surface::Compatible),
+        ConnectionOwner::Agent(agent) => only_own(context).is_none_or(|own| own == agent),
+    }
 }
 
 /// The connection named by namespace or id.
 pub(crate) fn connection(context: &Context, named: &str) -> Result<Arc<Connection>, Failure> {
     workspace(context)?
         .find_connection(named)
+        .filter(|found| in_sight(context, found))
         .cloned()
         .ok_or_else(|| Failure::not_found("connection").at("connection"))
 }
@@ -64,7 +92,7 @@ pub(crate) fn subject(
     match (kind.unwrap_or(GrantKind::Tool), found, tool) {
         (GrantKind::Tool, Some(connection), Some(tool)) => Ok(GrantSubject::Tool(ToolRef::Upstream {
             connection: connection.id,
-            name: tool.into(),
+            name: workspace(context)?.present_name(&connection, tool).into(),
         })),
         (GrantKind::Tool, None, Some(tool)) => {
             let registry = context.gateway.registry();
@@ -79,14 +107,14 @@ pub(crate) fn subject(
         (GrantKind::Tool, _, None) => Err(Failure::field("tool", "say which tool, by its own name")),
         (GrantKind::Prompts, Some(connection), None) => Ok(GrantSubject::Prompts(connection.id)),
         (GrantKind::Resources, Some(connection), None) => Ok(GrantSubject::Resources(connection.id)),
-        (GrantKind::Prompts | GrantKind::Resources, None, _) => Err(Failure::field(
+        (GrantKind::Skills, Some(connection), None) => Ok(GrantSubject::Skills(connection.id)),
+        (GrantKind::Prompts | GrantKind::Resources | GrantKind::Skills, None, _) => Err(Failure::field(
             "connection",
-            "say which connection's prompts or resources are meant",
+            "say which connection's prompts, resources or skills are meant",
         )),
-        (GrantKind::Prompts | GrantKind::Resources, Some(_), Some(_)) => Err(Failure::field(
-            "tool",
-            "a grant of prompts or resources names no tool",
-        )),
+        (GrantKind::Prompts | GrantKind::Resources | GrantKind::Skills, Some(_), Some(_)) => Err(
+            Failure::field("tool", "a grant of prompts, resources or skills names no tool"),
+        ),
     }
 }
 

@@ -5,13 +5,17 @@
 
 mod agents;
 mod approvals;
+mod clients;
 mod connections;
 mod convert;
 mod find;
 mod grants;
 mod keys;
+mod members;
 mod paging;
+mod phone;
 mod record;
+mod skills;
 mod system;
 mod tools;
 
@@ -25,11 +29,15 @@ pub fn registry() -> Result<Registry, RegistryError> {
     let areas = [
         agents::capabilities(),
         keys::capabilities(),
+        members::capabilities(),
+        clients::capabilities(),
         connections::capabilities(),
         tools::capabilities(),
         grants::capabilities(),
         approvals::capabilities(),
         record::capabilities(),
+        phone::capabilities(),
+        skills::capabilities(),
         system::capabilities(),
     ];
     Registry::new(areas.into_iter().flatten().collect())

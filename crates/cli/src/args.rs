@@ -53,6 +53,9 @@ pub(crate) enum Command {
     /// Look after the store.
     #[command(arg_required_else_help = true)]
     Store(StoreArgs),
+    /// Example skills: which there are, and loading them into a server.
+    #[command(arg_required_else_help = true)]
+    ExampleSkills(ExampleSkillsArgs),
 }
 
 const BRIDGE_EXAMPLE: &str = "\
@@ -73,6 +76,11 @@ const COPY_EXAMPLES: &str = "\
 Examples:
   switchboard store copy --from data --to env:DATABASE_URL
   switchboard store copy --from file:/run/secrets/database-url --to /srv/switchboard";
+
+const EXAMPLE_SKILLS_EXAMPLES: &str = "\
+Examples:
+  switchboard example-skills load --mcp github --dry-run
+  switchboard example-skills load --mcp github --user 0193a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
 
 /// Where things are.
 #[derive(Debug, Clone, Args)]
@@ -95,6 +103,9 @@ pub(crate) struct ServeArgs {
     /// Leave the sample server out of the first start.
     #[arg(long)]
     pub(crate) no_sample: bool,
+    /// Print a link on which somebody becomes an Owner, although there is one: for when the only one has lost the password.
+    #[arg(long)]
+    pub(crate) owner_link: bool,
 }
 
 /// Which server, and with which key.
@@ -201,6 +212,51 @@ pub(crate) struct CopyArgs {
     /// Print JSON for programs.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExampleSkillsArgs {
+    #[command(subcommand)]
+    pub(crate) command: ExampleSkillsCommand,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum ExampleSkillsCommand {
+    /// List the skills of the folder, and what each needs. No server is asked.
+    List {
+        #[command(flatten)]
+        folder: ExampleFolder,
+        /// Print JSON for programs.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Load skills into a running server. What is there already stays as it is.
+    #[command(after_help = EXAMPLE_SKILLS_EXAMPLES)]
+    Load {
+        #[command(flatten)]
+        folder: ExampleFolder,
+        /// The member they are for, by id; the workspace's when left out.
+        #[arg(long, value_name = "MEMBER_ID")]
+        user: Option<uuid::Uuid>,
+        /// Only say what would be done.
+        #[arg(long)]
+        dry_run: bool,
+        /// Print JSON for programs.
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        server: ServerArgs,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExampleFolder {
+    /// The folder of skills: PRESET/SLUG/SKILL.md.
+    #[arg(long, value_name = "DIR", default_value = "examples/skills")]
+    pub(crate) from: PathBuf,
+    /// Only skills that need a server of this preset.
+    #[arg(long, value_name = "PRESET")]
+    pub(crate) mcp: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]

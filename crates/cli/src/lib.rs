@@ -5,6 +5,7 @@ mod bridge;
 mod client;
 mod completions;
 mod config;
+mod example_skills;
 mod files;
 mod import;
 mod output;
@@ -51,6 +52,10 @@ pub fn run() -> ExitCode {
         }
         Command::Vault(args) => vault::run(args),
         Command::Store(args) => store_copy::run(args),
+        Command::ExampleSkills(args) => match example_skills::run(&args, &registry) {
+            Ok(outcome) => return outcome,
+            Err(error) => Err(error),
+        },
     };
     done.map_or_else(|error| output::fail(&error), |()| ExitCode::SUCCESS)
 }

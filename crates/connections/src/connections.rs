@@ -13,7 +13,7 @@ use mcp::http::{HttpClient, HttpOptions};
 use mcp::wire::WireError;
 use mcp::{ClientProfile, Reaper};
 use serde_json::json;
-use store::{StateReport, Store};
+use store::{Change, StateReport, Store};
 use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
@@ -22,6 +22,8 @@ use tokio_util::task::TaskTracker;
 use url::Url;
 
 use crate::pool::{Line, LiveFacts, Settings, lock, shorten, subscribe, sweep};
+use crate::preset;
+use crate::registry::Registry;
 use crate::schema::Schemas;
 use crate::{
     CommandTable, ConnectionError, ConnectionEvent, ConnectionEventKind, Limits, Options, SessionKey,
@@ -62,6 +64,9 @@ pub(crate) struct Inner {
     pub(crate) sign_in_http: HttpClient,
     pub(crate) schemas: Schemas,
     pub(crate) limits: Limits,
+    /// Whether workspaces are given the platform's connections.
+    pub(crate) provides: bool,
+    pub(crate) registry: Registry,
     pub(crate) profile: ClientProfile,
     pub(crate) lines: DashMap<ConnectionId, Arc<Line>>,
     /// Who hears what servers say outside of calls in a client's own sessions.
@@ -89,6 +94,8 @@ impl Connections {
             extra_roots,
             schemas,
             limits,
+            provides,
+            registry,
         } = options;
         let client = |egress: &Arc<Egress>| {
             HttpClient::new(HttpOptions {
@@ -98,6 +105,7 @@ impl Connections {
             })
         };
         let (http, sign_in_http) = (client(&egress)?, client(&sign_in.egress)?);
+        let registry = Registry::new(&registry, client(&registry.egress)?);
         let inner = Arc::new(Inner {
             store,
             clock,
@@ -117,6 +125,8 @@ impl Connections {
             stop: CancellationToken::new(),
             over: AtomicBool::new(false),
             limits,
+            provides,
+            registry,
         });
         let every = inner
             .limits
@@ -164,6 +174,35 @@ impl Connections {
         let url = self.inner.egress.admit(url)?;
         self.inner.egress.check_resolved(&url).await?;
         Ok(())
+    }
+
+    /// Whether the operator registered exactly this URL for MCP servers.
+    #[must_use]
+    pub fn is_registered(&self, url: &str) -> bool {
+        let url = self.inner.egress.admit(url);
+        url.is_ok_and(|url| self.inner.egress.check_url(&url) == Ok(Road::Registered))
+    }
+
+    /// Gives a workspace the connections that the platform gives, where this deployment gives any and it was not looked at for them
+    /// yet. Nothing is asked of a server. Says whether something was made.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn provide(&self, tenant: Tenant) -> Result<bool, ConnectionError> {
+        let given = self
+            .inner
+            .provides
+            .then(|| preset::provided(self.inner.clock.now()));
+        let Some(given) = given.flatten() else {
+            return Ok(false);
+        };
+        let change = Change::by_system("platform.provide");
+        let made = self
+            .inner
+            .store
+            .provide(tenant, &change, given, preset::alike)
+            .await?;
+        Ok(made.is_some())
     }
 
     /// Takes up changed settings or secrets of a connection: the next use reads them, sessions made with the old ones end after the

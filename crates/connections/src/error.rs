@@ -76,6 +76,9 @@ pub enum ConnectionError {
     /// It has no such tool.
     #[error("the server never listed a tool of this name")]
     UnknownTool,
+    /// It has no such skill.
+    #[error("the server has no skill of this URI")]
+    UnknownSkill,
     /// The tool says something else than what was looked at.
     #[error("the definition is not the one that was looked at; look at it again")]
     DefinitionMoved,
@@ -114,6 +117,7 @@ impl ConnectionError {
             | Self::Busy { .. }
             | Self::Stopped
             | Self::UnknownTool
+            | Self::UnknownSkill
             | Self::DefinitionMoved
             | Self::Unusable(_)
             | Self::Store(_) => None,
@@ -146,6 +150,7 @@ impl ConnectionError {
             | Self::Egress(_)
             | Self::Stopped
             | Self::UnknownTool
+            | Self::UnknownSkill
             | Self::DefinitionMoved
             | Self::Unusable(_) => false,
         }

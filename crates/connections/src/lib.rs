@@ -18,7 +18,11 @@ mod negotiated;
 mod options;
 mod pool;
 mod prepare;
+pub mod presentation;
+pub mod preset;
+pub mod registry;
 pub mod schema;
+pub mod skill;
 
 pub use account::{Opened, SignInError, SignInOptions, SignedIn, check_signing_key};
 pub use cleared::{Cleared, NotCleared};

@@ -9,6 +9,7 @@ use mcp::egress::Egress;
 use mcp::http::{CertificateDer, HttpLimits};
 use store::Store;
 
+use crate::registry::RegistryOptions;
 use crate::schema::Schemas;
 use crate::{CommandTable, SignInOptions};
 
@@ -33,6 +34,10 @@ pub struct Options {
     pub schemas: Schemas,
     /// Bounds of time, size and number.
     pub limits: Limits,
+    /// Whether each workspace is given the platform's own connections: Exa without a key.
+    pub provides: bool,
+    /// Where the registry of servers is.
+    pub registry: RegistryOptions,
 }
 
 /// Bounds of time, size and number. Durations count from the start of what they bound; keep-alives extend nothing.
@@ -57,7 +62,7 @@ pub struct Limits {
     pub processes: usize,
     /// How long a session of one client is kept without a call. 10 min.
     pub idle: Duration,
-    /// Tools, prompts, resources and templates of a catalogue, each. 5,000.
+    /// Tools, prompts, resources, templates and skills of a catalogue, each. 5,000.
     pub items: usize,
     /// Bytes of a catalogue. 32 MiB.
     pub bytes: usize,
@@ -146,6 +151,8 @@ impl Options {
             extra_roots: Vec::new(),
             schemas: Schemas::default(),
             limits: Limits::default(),
+            provides: false,
+            registry: RegistryOptions::default(),
         }
     }
 }

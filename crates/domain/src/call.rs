@@ -64,6 +64,8 @@ pub enum Surface {
     Agent,
     /// A page of this server, with a person in front of it.
     Page,
+    /// The routes whose shape another product's clients fix. An agent's own key may do there what is declared as its own.
+    Compatible,
 }
 
 words!(
@@ -73,7 +75,8 @@ words!(
     Mcp = "mcp",
     Cli = "cli",
     Agent = "agent",
-    Page = "page"
+    Page = "page",
+    Compatible = "compatible"
 );
 
 /// The arguments of a call: as they came, as a value for checking, and their digest.

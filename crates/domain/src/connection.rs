@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::risk::words;
 use crate::{
-    Account, AccountKind, AccountState, AccountStatus, AgentId, ConnectionId, Label, Namespace, Timestamp,
+    Account, AccountKind, AccountState, AccountStatus, AgentId, ConnectionId, ContextSelection, Label,
+    Namespace, Timestamp,
 };
 
 /// How a server is reached.
@@ -165,6 +166,45 @@ pub enum Light {
 
 words!(Light, "light", Green = "green", Yellow = "yellow", Red = "red");
 
+/// What a harmless call, started by a person, showed of a connection's credential.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Proof {
+    /// The server did what was asked of it.
+    Proven,
+    /// The call says nothing about the credential: it was not made, or failed for another reason.
+    Unproven,
+    /// The server refused the credential.
+    Rejected,
+}
+
+words!(
+    Proof,
+    "proof",
+    Proven = "proven",
+    Unproven = "unproven",
+    Rejected = "rejected"
+);
+
+/// What verifying a connection found, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verified {
+    /// What was found.
+    pub proof: Proof,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Which entry of the catalogue of presets a connection was made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PresetRef {
+    /// The preset.
+    pub id: Arc<str>,
+    /// Its variant.
+    pub variant: Arc<str>,
+    /// Whether the platform itself gave it to the workspace and nobody switched it off since.
+    pub provided: bool,
+}
+
 impl Health {
     /// The light of this health.
     #[must_use]
@@ -237,12 +277,18 @@ pub struct Connection {
     pub sharing: Sharing,
     /// Which tools it offers; none = all.
     pub allowed_tools: Option<Vec<Arc<str>>>,
+    /// Which prompts, resources and skills it offers.
+    pub context: ContextSelection,
     /// Off: nothing of it can be used.
     pub enabled: bool,
     /// A person's explicit statement. Cleared when url, transport or account kind change.
     pub trusted: bool,
     /// Longest wait for the answer of a call, in milliseconds; none = the server's default.
     pub call_timeout_ms: Option<u32>,
+    /// Which preset it was made from; what the preset says holds for its tools.
+    pub preset: Option<PresetRef>,
+    /// What verifying it found. Forgotten when URL, transport, account or headers change.
+    pub verified: Option<Verified>,
     /// Where discovery stands.
     pub state: ConnectionState,
     /// What the last check said.

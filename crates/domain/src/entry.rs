@@ -13,7 +13,7 @@ use crate::{
 /// Who is behind a fact, as it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
-    /// `member`, `admin_key`, `agent_key` or `system`.
+    /// `member`, `admin_key`, `agent_key`, `mcp_client` or `system`.
     pub kind: Arc<str>,
     /// The member's or key's id; empty for the system.
     pub id: Arc<str>,

@@ -38,16 +38,19 @@ pub enum GrantSubject {
     Prompts(ConnectionId),
     /// The resources of a connection: listing, reading and subscribing.
     Resources(ConnectionId),
+    /// The skills of a connection: loading them and reading their files.
+    Skills(ConnectionId),
 }
 
 impl GrantSubject {
-    /// `tool`, `prompts` or `resources`.
+    /// `tool`, `prompts`, `resources` or `skills`.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Tool(_) => "tool",
             Self::Prompts(_) => "prompts",
             Self::Resources(_) => "resources",
+            Self::Skills(_) => "skills",
         }
     }
 
@@ -56,16 +59,18 @@ impl GrantSubject {
     pub fn connection(&self) -> Option<ConnectionId> {
         match self {
             Self::Tool(tool) => tool.connection(),
-            Self::Prompts(connection) | Self::Resources(connection) => Some(*connection),
+            Self::Prompts(connection) | Self::Resources(connection) | Self::Skills(connection) => {
+                Some(*connection)
+            }
         }
     }
 
-    /// The exact tool's name; none for prompts and resources.
+    /// The exact tool's name; none for prompts, resources and skills.
     #[must_use]
     pub fn tool_name(&self) -> Option<&Arc<str>> {
         match self {
             Self::Tool(tool) => Some(tool.name()),
-            Self::Prompts(_) | Self::Resources(_) => None,
+            Self::Prompts(_) | Self::Resources(_) | Self::Skills(_) => None,
         }
     }
 }

@@ -70,8 +70,18 @@ ids! {
     AgentId = "agent";
     /// A person in an organization.
     MemberId = "member";
+    /// An invitation of a person.
+    InvitationId = "invitation";
+    /// A browser somebody signed in with.
+    SessionId = "session";
     /// An API key.
     KeyId = "key";
+    /// An MCP client that registered itself with us.
+    ClientId = "client";
+    /// What a person allowed an MCP client: to act as one agent.
+    ConsentId = "consent";
+    /// A token of an MCP client.
+    TokenId = "token";
     /// A configured MCP server.
     ConnectionId = "connection";
     /// One tool invocation.
@@ -82,6 +92,10 @@ ids! {
     ApprovalId = "approval";
     /// A sign-in at an authorization server.
     AuthorizationId = "authorization";
+    /// A telephone call.
+    PhoneCallId = "phone call";
     /// A record of the vault.
     SecretId = "secret";
+    /// A skill of a workspace.
+    SkillId = "skill";
 }

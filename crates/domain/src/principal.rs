@@ -1,6 +1,6 @@
 //! Who is acting, proven.
 
-use crate::{AgentId, KeyId, MemberId, Tenant};
+use crate::{AgentId, ConsentId, KeyId, MemberId, Role, Tenant};
 
 /// What a key may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,13 +15,25 @@ pub enum KeyKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Identity {
     /// A person who signed in.
-    Member(MemberId),
+    Member {
+        /// Who.
+        id: MemberId,
+        /// What they may do in this workspace.
+        role: Role,
+    },
     /// An API key.
     Key {
         /// Which key.
         id: KeyId,
         /// What it may be.
         kind: KeyKind,
+    },
+    /// An MCP client that a person let act as an agent.
+    Client {
+        /// By which consent.
+        consent: ConsentId,
+        /// As whom it acts, and as nothing else.
+        agent: AgentId,
     },
     /// Switchboard itself: start-up, background work.
     System,
@@ -41,15 +53,25 @@ impl Principal {
     #[must_use]
     pub const fn is_admin(&self) -> bool {
         match self.identity {
-            Identity::Member(_)
-            | Identity::System
+            Identity::Member { role, .. } => role.administers(),
+            Identity::System
             | Identity::Key {
                 kind: KeyKind::Admin, ..
             } => true,
-            Identity::Key {
+            Identity::Client { .. }
+            | Identity::Key {
                 kind: KeyKind::Agent(_),
                 ..
             } => false,
+        }
+    }
+
+    /// The role of a person who signed in.
+    #[must_use]
+    pub const fn role(&self) -> Option<Role> {
+        match self.identity {
+            Identity::Member { role, .. } => Some(role),
+            Identity::Key { .. } | Identity::Client { .. } | Identity::System => None,
         }
     }
 
@@ -57,11 +79,12 @@ impl Principal {
     #[must_use]
     pub const fn bound_agent(&self) -> Option<AgentId> {
         match self.identity {
-            Identity::Key {
+            Identity::Client { agent, .. }
+            | Identity::Key {
                 kind: KeyKind::Agent(agent),
                 ..
             } => Some(agent),
-            Identity::Member(_)
+            Identity::Member { .. }
             | Identity::System
             | Identity::Key {
                 kind: KeyKind::Admin, ..
@@ -69,11 +92,12 @@ impl Principal {
         }
     }
 
-    /// `member`, `admin_key`, `agent_key` or `system`.
+    /// `member`, `admin_key`, `agent_key`, `mcp_client` or `system`.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self.identity {
-            Identity::Member(_) => "member",
+            Identity::Member { .. } => "member",
+            Identity::Client { .. } => "mcp_client",
             Identity::System => "system",
             Identity::Key {
                 kind: KeyKind::Admin, ..
@@ -85,12 +109,13 @@ impl Principal {
         }
     }
 
-    /// The member's or key's id as text; empty for the system.
+    /// The member's, key's or consent's id as text; empty for the system.
     #[must_use]
     pub fn id_text(&self) -> String {
         match self.identity {
-            Identity::Member(id) => id.to_string(),
+            Identity::Member { id, .. } => id.to_string(),
             Identity::Key { id, .. } => id.to_string(),
+            Identity::Client { consent, .. } => consent.to_string(),
             Identity::System => String::new(),
         }
     }

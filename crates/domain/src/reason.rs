@@ -15,6 +15,8 @@ pub enum ReasonCode {
     GrantDenies,
     /// A grant allows it.
     GrantAllows,
+    /// The platform gives it to every agent.
+    PlatformDefault,
     /// A grant allows it without asking.
     GrantUnattended,
     /// A grant asks.
@@ -33,6 +35,8 @@ pub enum ReasonCode {
     Refused,
     /// The agent is disabled.
     AgentDisabled,
+    /// No person has taken the agent as theirs.
+    AgentUnclaimed,
     /// The connection is disabled.
     ConnectionDisabled,
     /// No person said that this connection is trusted.
@@ -73,6 +77,7 @@ words!(
     NoGrant = "no_grant",
     GrantDenies = "grant_denies",
     GrantAllows = "grant_allows",
+    PlatformDefault = "platform_default",
     GrantUnattended = "grant_unattended",
     GrantAsks = "grant_asks",
     HighRisk = "high_risk",
@@ -82,6 +87,7 @@ words!(
     Approved = "approved",
     Refused = "refused",
     AgentDisabled = "agent_disabled",
+    AgentUnclaimed = "agent_unclaimed",
     ConnectionDisabled = "connection_disabled",
     ConnectionUntrusted = "connection_untrusted",
     ConnectionNotReady = "connection_not_ready",
@@ -132,6 +138,9 @@ impl Reason {
             ReasonCode::NoGrant => "no grant gives this agent this tool; an administrator can grant it",
             ReasonCode::GrantDenies => "a grant denies this agent this tool; an administrator can change it",
             ReasonCode::GrantAllows => "a grant allows this agent this tool",
+            ReasonCode::PlatformDefault => {
+                "the platform gives every agent this tool; a grant that denies it takes it away"
+            }
             ReasonCode::GrantUnattended => "a grant lets this agent use this tool without asking",
             ReasonCode::GrantAsks => "the grant asks a person before every call",
             ReasonCode::HighRisk => {
@@ -145,6 +154,7 @@ impl Reason {
             ReasonCode::Approved => "a person approved exactly this call",
             ReasonCode::Refused => "a person refused exactly this call",
             ReasonCode::AgentDisabled => "the agent is disabled",
+            ReasonCode::AgentUnclaimed => "no person has taken the agent as theirs",
             ReasonCode::ConnectionDisabled => "the connection is disabled; an administrator can enable it",
             ReasonCode::ConnectionUntrusted => {
                 "nobody has said that this connection is trusted; an administrator can"

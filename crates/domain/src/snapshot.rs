@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::risk::words;
-use crate::{AgentId, Channel, ConnectionId, Digest, Effect, Reason, Risk, Tenant, ToolRef};
+use crate::{
+    AgentId, Channel, ConnectionId, ContextSelection, Digest, Effect, Reason, Risk, Tenant, ToolRef,
+};
 use std::fmt;
 use std::str::FromStr;
 
@@ -58,7 +60,7 @@ pub struct Absent {
 }
 
 /// What a run may read of a connection besides its tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextAccess {
     /// Which connection.
     pub connection: ConnectionId,
@@ -66,6 +68,30 @@ pub struct ContextAccess {
     pub prompts: bool,
     /// Its resources and templates.
     pub resources: bool,
+    /// Its skills.
+    pub skills: bool,
+    /// What of these the connection offers.
+    pub offered: ContextSelection,
+}
+
+impl ContextAccess {
+    /// Whether a prompt may be read.
+    #[must_use]
+    pub fn reads_prompt(&self, name: &str) -> bool {
+        self.prompts && self.offered.offers_prompt(name)
+    }
+
+    /// Whether a resource may be read.
+    #[must_use]
+    pub fn reads_resource(&self, uri: &str) -> bool {
+        self.resources && self.offered.offers_resource(uri)
+    }
+
+    /// Whether a skill with this manifest may be loaded and its files read.
+    #[must_use]
+    pub fn loads_skill(&self, uri: &str, manifest: Digest) -> bool {
+        self.skills && self.offered.offers_skill(uri, manifest)
+    }
 }
 
 /// The effective policy of one run. Immutable.
@@ -206,6 +232,31 @@ fn content(parts: &SnapshotParts) -> Vec<u8> {
         put(&c.connection.to_string());
         put(if c.prompts { "prompts" } else { "" });
         put(if c.resources { "resources" } else { "" });
+        // As before for what older releases knew: their digests stay what they were.
+        if c.skills {
+            put("skills");
+        }
+        if let Some(chosen) = c.offered.selection() {
+            put("selected");
+            for prompt in &chosen.prompts {
+                put("prompt");
+                put(&prompt.name);
+                for (name, value) in &prompt.arguments {
+                    put("argument");
+                    put(name);
+                    put(value);
+                }
+            }
+            for uri in &chosen.resources {
+                put("resource");
+                put(uri);
+            }
+            for skill in &chosen.skills {
+                put("skill");
+                put(&skill.uri);
+                put(&skill.manifest.to_string());
+            }
+        }
     }
     out
 }

@@ -22,8 +22,12 @@ pub struct Agent {
     pub description: String,
     /// A disabled agent may call nothing.
     pub enabled: bool,
+    /// Whether a person has taken it as theirs. Until then it may call nothing, and its keys may only say who they are.
+    pub claimed: bool,
     /// Grows by one with each change; updates name the version they saw.
     pub version: u32,
     /// When it was made.
     pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
 }

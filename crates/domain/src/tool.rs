@@ -39,6 +39,13 @@ pub enum Target {
         /// Its URI, as the upstream gives it.
         uri: Arc<str>,
     },
+    /// A skill of a connection: its `SKILL.md` or, by the call's arguments, another of its files.
+    Skill {
+        /// Whose skill it is.
+        connection: ConnectionId,
+        /// The URI of its `SKILL.md`.
+        uri: Arc<str>,
+    },
 }
 
 impl ToolRef {
@@ -66,7 +73,9 @@ impl Target {
     pub fn connection(&self) -> Option<ConnectionId> {
         match self {
             Self::Tool(tool) => tool.connection(),
-            Self::Prompt { connection, .. } | Self::Resource { connection, .. } => Some(*connection),
+            Self::Prompt { connection, .. }
+            | Self::Resource { connection, .. }
+            | Self::Skill { connection, .. } => Some(*connection),
         }
     }
 
@@ -76,17 +85,18 @@ impl Target {
         match self {
             Self::Tool(tool) => tool.name(),
             Self::Prompt { name, .. } => name,
-            Self::Resource { uri, .. } => uri,
+            Self::Resource { uri, .. } | Self::Skill { uri, .. } => uri,
         }
     }
 
-    /// `tool`, `prompt` or `resource`.
+    /// `tool`, `prompt`, `resource` or `skill`.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Tool(_) => "tool",
             Self::Prompt { .. } => "prompt",
             Self::Resource { .. } => "resource",
+            Self::Skill { .. } => "skill",
         }
     }
 }

@@ -7,18 +7,46 @@ use domain::{Arguments, Call, CallId, ConnectionId, Digest, Effect, Reason, Reas
 use policy::{CallFacts, Decision};
 use serde_json::value::RawValue;
 
-use crate::call::{Asked, ContextRequest, ToolReply};
+use crate::call::{Asked, ContextRequest, Exchange, ToolReply};
 use crate::record::Decided;
+use crate::skill::FileRead;
 use crate::view::{Today, revoked};
 use crate::{Gateway, View};
 
 impl Gateway {
-    /// Reads a prompt or resource, completes an argument, or (un)subscribes, as the view allows.
+    /// Reads a prompt, a resource or a skill's file, completes an argument, or (un)subscribes, as the view allows.
     pub async fn context(&self, view: &Arc<View>, request: ContextRequest) -> ToolReply {
+        if let Some(found) = skill_file(view, &request) {
+            let asked = Asked::Held(found.held());
+            return self
+                .read_context(view, found.call(view, &request.exchange), request.exchange, asked)
+                .await;
+        }
         let Some(target) = resolve(view, &request) else {
-            return self.unknown_context(view, &request);
+            let target = Target::Prompt {
+                connection: ConnectionId::from_uuid(uuid::Uuid::nil()),
+                name: request.subject.clone(),
+            };
+            return self.unknown_context(view, &context_call(view, &request, target));
         };
-        let call = context_call(view, &request, target);
+        let asked = asked(&request.method);
+        self.read_context(
+            view,
+            context_call(view, &request, target),
+            request.exchange,
+            asked,
+        )
+        .await
+    }
+
+    /// Decides a call of a prompt, resource or skill, in the view it began in and in today's, and makes it.
+    pub(crate) async fn read_context(
+        &self,
+        view: &Arc<View>,
+        call: Call,
+        exchange: Exchange,
+        asked: Asked,
+    ) -> ToolReply {
         let today = self.today(view);
         let current = match &today {
             Today::Same => None,
@@ -30,23 +58,16 @@ impl Gateway {
             ..CallFacts::at(self.now())
         };
         match policy::decide_context(&view.effective, call, &facts) {
-            Decision::Allow(permit) => {
-                let asked = asked(&request.method);
-                self.run_context(view, permit, request.exchange, asked).await
-            }
+            Decision::Allow(permit) => self.run_context(view, permit, exchange, asked).await,
             Decision::Deny(denial) => self.denied(&denial),
             Decision::Ask(ask) => self.park(ask).await,
         }
     }
 
-    fn unknown_context(&self, view: &View, request: &ContextRequest) -> ToolReply {
-        let target = Target::Prompt {
-            connection: ConnectionId::from_uuid(uuid::Uuid::nil()),
-            name: request.subject.clone(),
-        };
-        let call = context_call(view, request, target);
+    /// Records a call of something the view does not show.
+    pub(crate) fn unknown_context(&self, view: &View, call: &Call) -> ToolReply {
         self.write_denial(&Decided {
-            call: &call,
+            call,
             decision: "deny",
             reason: &Reason::new(ReasonCode::UnknownTool),
             risk: Risk::Low,
@@ -56,6 +77,17 @@ impl Gateway {
             snapshot: Some(view.snapshot().digest),
         })
     }
+}
+
+/// A file of a skill the view shows to clients: it is read by that skill's manifest. Reading it activates nothing.
+fn skill_file(view: &View, request: &ContextRequest) -> Option<FileRead> {
+    if &*request.method != "resources/read" {
+        return None;
+    }
+    let served = view.skills().iter().filter(|offered| offered.served);
+    served
+        .filter_map(|offered| FileRead::of(offered, offered.skill.file(&request.subject)?))
+        .next()
 }
 
 fn asked(method: &str) -> Asked {
@@ -121,7 +153,7 @@ fn resource(view: &View, uri: &str) -> Option<Target> {
         .snapshot()
         .contexts
         .iter()
-        .filter(|c| c.resources)
+        .filter(|c| c.reads_resource(uri))
         .map(|c| c.connection);
     match (readable.next(), readable.next()) {
         (Some(only), None) => target(only),

@@ -44,6 +44,11 @@ impl Gateway {
         name: &str,
         arguments: Option<Arguments>,
     ) -> Result<Explained, Failure> {
+        let former = view.by_former_name(name, self.inner.names);
+        let name = match former.filter(|_| view.snapshot().by_name(name).is_none()) {
+            Some(tool) => &*tool.exposed,
+            None => name,
+        };
         let asked = Asked::Name(name);
         let Some(arguments) = arguments else {
             return Ok(told(policy::explain(&view.effective, asked, None)));

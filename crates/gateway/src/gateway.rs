@@ -1,13 +1,13 @@
 //! The kernel's state, and how it follows changes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use connections::Connections;
 use connections::schema::Schemas;
-use domain::{Clock, Tenant};
+use domain::{Clock, ConnectionId, Tenant};
 use moka::sync::Cache;
 use policy::{NameLimits, RuleSet};
 use store::{Store, StoreError};
@@ -68,6 +68,8 @@ pub(crate) struct Inner {
     /// One question at a time is looked for and stored, so that the same one is never asked twice.
     pub(crate) asking: Mutex<()>,
     changes: broadcast::Sender<Change>,
+    /// Connections whose missing definitions were asked for, and the version of their settings then: each is asked once.
+    completed: Mutex<HashSet<(ConnectionId, u32)>>,
 }
 
 /// Views kept: one per agent, principal, endpoint and channel in use.
@@ -98,6 +100,7 @@ impl Gateway {
             reading: Mutex::new(()),
             asking: Mutex::new(()),
             changes: broadcast::channel(NOTICES).0,
+            completed: Mutex::default(),
         };
         let gateway = Self {
             inner: Arc::new(inner),
@@ -176,6 +179,44 @@ impl Gateway {
         let view = Arc::new(compose(key.clone(), workspace, self.inner.names)?);
         self.inner.views.insert(key.clone(), view.clone());
         Ok(view)
+    }
+
+    /// The view a run begins with. Where a connection of the platform lacks the definition of a tool it offers, its server is asked
+    /// first, once; what it says is used at once and kept.
+    ///
+    /// # Errors
+    /// As [`Gateway::view`].
+    pub async fn open(&self, key: &ViewKey) -> Result<Arc<View>, Failure> {
+        self.complete(key.principal.tenant).await;
+        self.view(key)
+    }
+
+    /// Asks for definitions that a connection of the platform lacks.
+    pub(crate) async fn complete(&self, tenant: Tenant) {
+        let lacking = |gateway: &Self| {
+            let workspace = gateway.workspace(tenant).ok();
+            workspace.filter(|workspace| !workspace.incomplete.is_empty())
+        };
+        if lacking(self).is_none() {
+            return;
+        }
+        // Whoever comes meanwhile waits for the same answer.
+        let mut completed = self.inner.completed.lock().await;
+        let Some(workspace) = lacking(self) else { return };
+        for id in &workspace.incomplete {
+            let version = workspace
+                .connection(*id)
+                .map_or(0, |connection| connection.version);
+            if !completed.insert((*id, version)) {
+                continue;
+            }
+            if let Err(error) = self.inner.connections.prepare(tenant, *id).await {
+                tracing::warn!(%error, connection = %id, "the definitions of a connection cannot be completed");
+            }
+            if let Err(error) = self.refresh(tenant).await {
+                tracing::error!(%error, "the policy facts could not be read again");
+            }
+        }
     }
 
     /// Notices of what changes.
@@ -284,6 +325,7 @@ impl From<StoreError> for Failure {
             StoreError::Version { .. } => {
                 Self::new(FailureKind::Conflict, "resource.version_conflict", detail).at("expected_version")
             }
+            StoreError::Full { .. } => Self::new(FailureKind::Conflict, "resource.limit_reached", detail),
             StoreError::NotPending { .. } => Self::new(FailureKind::Conflict, "approval.closed", detail),
             StoreError::BadCursor => Self::new(FailureKind::Invalid, "input.bad_cursor", detail).at("cursor"),
             StoreError::Unsound { .. } => Self::new(FailureKind::Invalid, "input.invalid", detail),

@@ -186,6 +186,9 @@ impl Gateway {
             call: permit.call().id,
             now: self.now(),
         };
+        if capability.carries() {
+            self.complete(context.tenant()).await;
+        }
         let output = match capability.find(context.clone(), input.clone()) {
             Some(Ok(carried)) => capability.tell(self.carry(carried, surface).await)?,
             Some(Err(failure)) => {
@@ -235,10 +238,13 @@ impl Gateway {
         surface: Surface,
         call: Call,
     ) -> Result<Permit, Failure> {
+        let workspace = self.workspace(call.principal.tenant)?;
+        let bound = call.principal.bound_agent();
         let facts = OperatorFacts {
             capability: capability_fact(declaration),
             surface,
-            epoch: self.workspace(call.principal.tenant)?.epoch,
+            claimed: bound.is_none_or(|id| workspace.agent(id).is_some_and(|agent| agent.claimed)),
+            epoch: workspace.epoch,
         };
         match policy::decide_operator(call, &facts) {
             Decision::Allow(permit) => Ok(permit),
@@ -301,6 +307,11 @@ impl Gateway {
 
     fn forbid(&self, decided: &Decided<'_>) -> Failure {
         self.write_unsent(decided, Outcome::new(Status::Denied, OutcomeCode::Denied));
+        if decided.reason.code == ReasonCode::AgentUnclaimed {
+            let detail =
+                "no person has taken this agent as theirs; an administrator claims it with agents.update";
+            return Failure::new(FailureKind::Forbidden, "access.unclaimed", detail);
+        }
         Failure::new(
             FailureKind::Forbidden,
             "access.forbidden",
@@ -338,7 +349,7 @@ fn operator_call(declaration: &Declaration, operation: &Operation) -> Result<Cal
         agent: operation.principal.bound_agent(),
         channel: match operation.surface {
             Surface::Mcp | Surface::Agent => Channel::Mcp,
-            Surface::Api | Surface::Cli | Surface::Page => Channel::Api,
+            Surface::Api | Surface::Cli | Surface::Page | Surface::Compatible => Channel::Api,
         },
         surface: Some(operation.surface),
         run: None,
@@ -353,9 +364,14 @@ fn capability_fact(declaration: &Declaration) -> CapabilityFact<'_> {
     CapabilityFact {
         surfaces: declaration.surfaces,
         access: match declaration.action {
-            Action::Read | Action::Administer => Access::Admin,
+            Action::Read => Access::Read,
+            Action::Administer => Access::Admin,
+            Action::Own if declaration.effect == Effect::ReadOnly => Access::OwnRead,
+            Action::Own => Access::Own,
             Action::Use => Access::Agent,
             Action::Approve => Access::Approval,
+            Action::Represent => Access::Person,
+            Action::Consent => Access::Consent,
         },
         risk: declaration.risk,
         effect: declaration.effect,

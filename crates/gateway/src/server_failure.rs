@@ -15,6 +15,7 @@ impl From<&ConnectionError> for Failure {
         match error {
             ConnectionError::NotFound => Self::not_found("connection"),
             ConnectionError::UnknownTool => Self::not_found("tool").at("tool"),
+            ConnectionError::UnknownSkill => Self::not_found("skill").at("skill_uri"),
             ConnectionError::Egress(_) => new(FailureKind::Invalid, "connection.url_refused").at("url"),
             ConnectionError::DefinitionMoved => {
                 new(FailureKind::Conflict, "connection.definition_moved").at("digest")

@@ -1,6 +1,6 @@
-//! The end of a sign-in at a server, and what its authorization server may know of us.
+//! The end of a sign-in at a server, what its authorization server may know of us, and what the page of a consent shows.
 
-use domain::ConnectionId;
+use domain::{ConnectionId, Principal};
 use serde_json::{Value, json};
 
 use crate::{Failure, Gateway};
@@ -36,5 +36,20 @@ impl Gateway {
             "token_endpoint_auth_method": "none",
             "application_type": "web",
         })
+    }
+
+    /// The agents somebody can let a client act as: handle and id, by handle.
+    ///
+    /// # Errors
+    /// When the person's workspace is gone.
+    pub fn agents_of(&self, principal: &Principal) -> Result<Vec<(String, String)>, Failure> {
+        let workspace = self.workspace(principal.tenant)?;
+        let mut agents: Vec<_> = workspace
+            .agents
+            .values()
+            .map(|agent| (agent.handle.to_string(), agent.id.to_string()))
+            .collect();
+        agents.sort_unstable();
+        Ok(agents)
     }
 }

@@ -1,15 +1,8 @@
 //! The text of a key: `sb_<admin|agent>_<id>_<secret>`.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::{KeyId, Secret};
-use sha2::{Digest as _, Sha256};
-use uuid::Uuid;
 
-/// Random bytes of a secret: 256 bits.
-const SECRET_BYTES: usize = 32;
-/// Longest text looked at; a real key has about 80 characters.
-const MAX_TEXT: usize = 256;
+use crate::opaque::Opaque;
 
 /// A key's text, taken apart. The whole text is hashed, so that kind and id cannot be exchanged.
 pub struct KeyText {
@@ -30,23 +23,12 @@ impl KeyText {
     /// # Errors
     /// When it has another form.
     pub fn parse(text: &str) -> Result<Self, KeyTextError> {
-        if text.len() > MAX_TEXT {
-            return Err(KeyTextError);
-        }
-        let mut parts = text.splitn(4, '_');
-        let (Some("sb"), Some("admin" | "agent"), Some(id), Some(secret)) =
-            (parts.next(), parts.next(), parts.next(), parts.next())
-        else {
-            return Err(KeyTextError);
-        };
-        let id = Uuid::try_parse(id).map_err(|_| KeyTextError)?;
-        let bytes = URL_SAFE_NO_PAD.decode(secret).map_err(|_| KeyTextError)?;
-        if bytes.len() != SECRET_BYTES {
-            return Err(KeyTextError);
-        }
+        let opaque = Opaque::parse(text)
+            .filter(|opaque| matches!(opaque.kind, "admin" | "agent"))
+            .ok_or(KeyTextError)?;
         Ok(Self {
-            id: KeyId::from_uuid(id),
-            hash: Sha256::digest(text.as_bytes()).into(),
+            id: KeyId::from_uuid(opaque.id),
+            hash: opaque.hash,
         })
     }
 
@@ -55,13 +37,7 @@ impl KeyText {
     /// # Errors
     /// When the operating system gives no random numbers.
     pub fn generate(kind: &str, id: KeyId) -> Result<Secret, getrandom::Error> {
-        let mut secret = [0; SECRET_BYTES];
-        getrandom::fill(&mut secret)?;
-        Ok(Secret::new(format!(
-            "sb_{kind}_{}_{}",
-            id.uuid().simple(),
-            URL_SAFE_NO_PAD.encode(secret)
-        )))
+        Opaque::generate(kind, id.uuid()).map(|(text, _)| text)
     }
 }
 
@@ -70,6 +46,7 @@ mod tests {
     use domain::KeyId;
 
     use super::KeyText;
+    use crate::opaque::Opaque;
 
     #[test]
     fn what_is_made_is_read() {
@@ -88,11 +65,13 @@ mod tests {
     #[test]
     fn other_text_is_refused() {
         let id = KeyId::generate().uuid().simple().to_string();
+        let (token, _) = Opaque::generate("token", KeyId::generate().uuid()).unwrap();
         let short = format!("sb_admin_{id}_AAAA");
         for text in [
             "",
             "sb_admin",
             "sb_root_x_y",
+            token.expose(),
             "Bearer",
             &short,
             &"x".repeat(300),

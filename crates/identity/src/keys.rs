@@ -81,6 +81,7 @@ pub struct Keys {
 
 struct Inner {
     store: Store,
+    reading: tokio::sync::Mutex<()>,
     clock: Clock,
     valid: ArcSwap<HashMap<KeyId, Valid>>,
     /// Uses since they were last written down.
@@ -98,6 +99,7 @@ impl Keys {
     pub async fn load(store: Store, clock: Clock) -> Result<Self, StoreError> {
         let inner = Inner {
             store,
+            reading: tokio::sync::Mutex::default(),
             clock,
             valid: ArcSwap::default(),
             used: Mutex::default(),
@@ -114,6 +116,8 @@ impl Keys {
     /// # Errors
     /// When the store cannot be read; the keys so far stay valid.
     pub async fn refresh(&self) -> Result<(), StoreError> {
+        // One after the other: what was read earlier must not be put in place later.
+        let _turn = self.inner.reading.lock().await;
         let records = self.inner.store.active_keys().await?;
         let valid = records
             .into_iter()
@@ -159,7 +163,9 @@ impl Keys {
                 .load()
                 .get(&id)
                 .is_some_and(|valid| valid.principal == *principal),
-            Identity::Member(_) | Identity::System => true,
+            // Tokens of clients are kept elsewhere.
+            Identity::Client { .. } => false,
+            Identity::Member { .. } | Identity::System => true,
         }
     }
 

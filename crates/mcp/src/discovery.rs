@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::error::RequestError;
 use crate::param_headers::ParamHeaders;
-use crate::peer::{Request, Silent, Upstream};
+use crate::peer::{Request, ServerFacts, Silent, Upstream};
 use crate::target::TransportKind;
 use crate::version::Era;
 use crate::wire::Object;
@@ -26,7 +26,12 @@ pub enum Kind {
     Resources,
     /// `resources/templates/list`.
     Templates,
+    /// `skills/list` of the skills extension (SEP-2640).
+    Skills,
 }
+
+/// The skills extension (SEP-2640).
+pub const SKILLS_EXTENSION: &str = "io.modelcontextprotocol/skills";
 
 /// How much to take.
 #[derive(Clone, Copy, Debug)]
@@ -83,15 +88,17 @@ impl Kind {
             Self::Prompts => "prompts/list",
             Self::Resources => "resources/list",
             Self::Templates => "resources/templates/list",
+            Self::Skills => "skills/list",
         }
     }
 
-    /// The capability that announces it.
-    pub const fn capability(self) -> &'static str {
+    /// Whether a server announces it.
+    pub fn announced_by(self, server: &ServerFacts) -> bool {
         match self {
-            Self::Tools => "tools",
-            Self::Prompts => "prompts",
-            Self::Resources | Self::Templates => "resources",
+            Self::Tools => server.declares("tools"),
+            Self::Prompts => server.declares("prompts"),
+            Self::Resources | Self::Templates => server.declares("resources"),
+            Self::Skills => server.declares_extension(SKILLS_EXTENSION),
         }
     }
 
@@ -99,7 +106,7 @@ impl Kind {
     pub const fn key(self) -> &'static str {
         match self {
             Self::Tools | Self::Prompts => "name",
-            Self::Resources => "uri",
+            Self::Resources | Self::Skills => "uri",
             Self::Templates => "uriTemplate",
         }
     }
@@ -110,6 +117,7 @@ impl Kind {
             Self::Prompts => "prompts",
             Self::Resources => "resources",
             Self::Templates => "resourceTemplates",
+            Self::Skills => "skills",
         }
     }
 }
@@ -118,7 +126,7 @@ impl Kind {
 /// the server declares none: published servers forget to.
 pub async fn list_all(upstream: &Upstream, kind: Kind, bounds: Bounds) -> Result<Listing, RequestError> {
     let mut reading = Reading::new(upstream, kind, bounds);
-    if kind != Kind::Tools && !upstream.server().declares(kind.capability()) {
+    if kind != Kind::Tools && !kind.announced_by(upstream.server()) {
         return Ok(reading.listing);
     }
     let deadline = Instant::now() + upstream.limits().discovery;

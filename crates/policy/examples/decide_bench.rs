@@ -164,8 +164,10 @@ impl World {
                 handle: Handle::new("default").unwrap(),
                 description: String::new(),
                 enabled: true,
+                claimed: true,
                 version: 1,
                 created_at: at,
+                updated_at: at,
             },
             principal: Principal {
                 tenant,
@@ -182,7 +184,9 @@ impl World {
                 trusted: true,
                 ready: true,
                 allowed_tools: None,
+                context: domain::ContextSelection::All,
                 accept_new_tools: AcceptNewTools::Admit,
+                default_tools: Arc::from([]),
             }],
             tools: refs
                 .iter()

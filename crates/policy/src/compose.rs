@@ -91,7 +91,7 @@ pub fn compose(facts: &Facts<'_>) -> Effective {
             .connection(tool)
             .map(|connection| connection.namespace.clone());
         let standing = match view.permission(tool) {
-            Ok(permission) => view.present(tool, permission, &exposed, &mut bench),
+            Ok(given) => view.present(tool, given, &exposed, &mut bench),
             Err(code) => Standing::Absent(Reason::new(code)),
         };
         tools.insert(
@@ -138,6 +138,23 @@ fn parts(facts: &Facts<'_>, tools: &HashMap<ToolRef, Known>, contexts: Vec<Conte
         }
     }
     parts
+}
+
+/// What gives an agent a tool.
+#[derive(Debug, Clone, Copy)]
+struct Given {
+    permission: Permission,
+    /// Nobody granted it: the platform gives it to every agent.
+    by_default: bool,
+}
+
+impl Given {
+    const fn by_grant(permission: Permission) -> Self {
+        Self {
+            permission,
+            by_default: false,
+        }
+    }
 }
 
 /// The facts, made easy to look up.
@@ -221,10 +238,13 @@ impl<'a> View<'a> {
     }
 
     /// What gives the agent this tool, after everything that can be against it without a rule; in the order people are told.
-    fn permission(&self, tool: &ToolFact) -> Result<Permission, ReasonCode> {
+    fn permission(&self, tool: &ToolFact) -> Result<Given, ReasonCode> {
         self.surface(tool)?;
         if !self.facts.agent.enabled {
             return Err(ReasonCode::AgentDisabled);
+        }
+        if !self.facts.agent.claimed {
+            return Err(ReasonCode::AgentUnclaimed);
         }
         if tool.tool.connection().is_some() {
             let connection = self.connection(tool).ok_or(ReasonCode::ConnectionNotReady)?;
@@ -239,7 +259,7 @@ impl<'a> View<'a> {
             DefinitionState::Gone => return Err(ReasonCode::Gone),
             DefinitionState::Unusable => return Err(ReasonCode::SchemaUnusable),
         }
-        let permission = self.granted(tool)?;
+        let given = self.granted(tool)?;
         if self.facts.turn.is_some_and(|turn| !admits(turn, tool)) {
             return Err(ReasonCode::TurnPolicy);
         }
@@ -250,7 +270,7 @@ impl<'a> View<'a> {
         {
             return Err(ReasonCode::ChannelExcludes);
         }
-        Ok(permission)
+        Ok(given)
     }
 
     fn surface(&self, tool: &ToolFact) -> Result<(), ReasonCode> {
@@ -263,9 +283,9 @@ impl<'a> View<'a> {
         if here { Ok(()) } else { Err(ReasonCode::Surface) }
     }
 
-    /// A grant of exactly this tool, else the implied one of a connection bound to this agent. A connection bound to another agent
-    /// is out of reach whatever is granted.
-    fn granted(&self, tool: &ToolFact) -> Result<Permission, ReasonCode> {
+    /// A grant of exactly this tool, else the implied one of a connection bound to this agent, else what the platform gives every
+    /// agent. A connection bound to another agent is out of reach whatever is granted.
+    fn granted(&self, tool: &ToolFact) -> Result<Given, ReasonCode> {
         let owner = self
             .connection(tool)
             .map_or(ConnectionOwner::Workspace, |connection| connection.owner);
@@ -275,10 +295,25 @@ impl<'a> View<'a> {
         let exact = self.grants.get(&GrantSubject::Tool(tool.tool.clone())).copied();
         match (exact, owner) {
             (Some(Permission::Deny), _) => Err(ReasonCode::GrantDenies),
-            (Some(permission), _) => Ok(permission),
-            (None, ConnectionOwner::Agent(_)) => self.implied(tool),
+            (Some(permission), _) => Ok(Given::by_grant(permission)),
+            (None, ConnectionOwner::Agent(_)) => self.implied(tool).map(Given::by_grant),
+            (None, ConnectionOwner::Workspace) if self.by_default(tool) => Ok(Given {
+                permission: Permission::Allow,
+                by_default: true,
+            }),
             (None, ConnectionOwner::Workspace) => Err(ReasonCode::NoGrant),
         }
+    }
+
+    /// Whether the platform gives this tool to every agent: only what is low risk, whoever classified it.
+    fn by_default(&self, tool: &ToolFact) -> bool {
+        let named = |connection: &ConnectionFact| {
+            connection
+                .default_tools
+                .iter()
+                .any(|name| name == tool.tool.name())
+        };
+        matches!(tool.risk, Risk::Low) && self.connection(tool).is_some_and(named)
     }
 
     fn implied(&self, tool: &ToolFact) -> Result<Permission, ReasonCode> {
@@ -299,13 +334,7 @@ impl<'a> View<'a> {
         }
     }
 
-    fn present(
-        &self,
-        tool: &ToolFact,
-        permission: Permission,
-        exposed: &Arc<str>,
-        bench: &mut Bench<'_>,
-    ) -> Standing {
+    fn present(&self, tool: &ToolFact, given: Given, exposed: &Arc<str>, bench: &mut Bench<'_>) -> Standing {
         let namespace = self
             .connection(tool)
             .map(|connection| connection.namespace.as_str());
@@ -327,7 +356,7 @@ impl<'a> View<'a> {
         if let Some(rule) = fails {
             return Standing::Absent(Reason::by_rule(ReasonCode::RuleFailed, rule));
         }
-        let (verdict, reason) = verdict(tool, permission, self.facts.turn, asks);
+        let (verdict, reason) = verdict(tool, given, self.facts.turn, asks);
         let read_only = matches!(tool.effect, Effect::ReadOnly);
         let tool = SnapshotTool {
             exposed: exposed.clone(),
@@ -342,12 +371,12 @@ impl<'a> View<'a> {
         };
         Standing::Present(Box::new(Present {
             tool,
-            permission,
+            permission: given.permission,
             residual,
         }))
     }
 
-    /// Prompts and resources are read as they are listed, with no call that could wait for a person: a grant that asks gives none.
+    /// Prompts, resources and skills are read as they are listed, with no call that could wait for a person: a grant that asks gives none.
     fn contexts(&self) -> Vec<ContextAccess> {
         let mut contexts = Vec::new();
         for connection in self.connections.values() {
@@ -360,11 +389,14 @@ impl<'a> View<'a> {
             }
             let prompts = self.may_read(connection, &GrantSubject::Prompts(connection.id));
             let resources = self.may_read(connection, &GrantSubject::Resources(connection.id));
-            if prompts || resources {
+            let skills = self.may_read(connection, &GrantSubject::Skills(connection.id));
+            if prompts || resources || skills {
                 contexts.push(ContextAccess {
                     connection: connection.id,
                     prompts,
                     resources,
+                    skills,
+                    offered: connection.context.clone(),
                 });
             }
         }
@@ -388,7 +420,10 @@ impl<'a> View<'a> {
 /// The first thing that asks, in the order they are looked at; else the grant.
 fn verdict(
     tool: &ToolFact,
-    permission: Permission,
+    Given {
+        permission,
+        by_default,
+    }: Given,
     turn: Option<&TurnPolicy>,
     asks: Option<Arc<str>>,
 ) -> (Verdict, Reason) {
@@ -407,6 +442,7 @@ fn verdict(
     match (permission, tool.risk) {
         (Permission::Unattended, _) => (Verdict::Allow, Reason::new(ReasonCode::GrantUnattended)),
         (_, Risk::High) => (Verdict::Ask, Reason::new(ReasonCode::HighRisk)),
+        (_, Risk::Low) if by_default => (Verdict::Allow, Reason::new(ReasonCode::PlatformDefault)),
         (_, Risk::Low | Risk::Medium) => (Verdict::Allow, Reason::new(ReasonCode::GrantAllows)),
     }
 }

@@ -52,12 +52,15 @@ pub fn decide(effective: &Effective, call: Call, facts: &CallFacts<'_>) -> Decis
     }
 }
 
-/// Decides the reading of a prompt or resource: allowed where the snapshot grants the connection's prompts or resources. A call of
+/// Decides the reading of a prompt, a resource or a skill's file: allowed where the snapshot grants the connection's prompts, resources
+/// or skills and the connection offers that one. For a skill the call's definition is the manifest it was loaded by. A call of
 /// a tool is denied here.
 #[must_use]
 pub fn decide_context(effective: &Effective, call: Call, facts: &CallFacts<'_>) -> Decision {
     match call.target {
-        Target::Prompt { .. } | Target::Resource { .. } => decide(effective, call, facts),
+        Target::Prompt { .. } | Target::Resource { .. } | Target::Skill { .. } => {
+            decide(effective, call, facts)
+        }
         Target::Tool(_) => {
             let Judgement {
                 reason, risk, effect, ..
@@ -151,8 +154,15 @@ fn look(view: &Effective, call: &Call, facts: &CallFacts<'_>) -> Judgement {
     }
     match &call.target {
         Target::Tool(tool) => look_at_tool(view, tool, call, facts),
-        Target::Prompt { connection, .. } => look_at_context(view, *connection, |access| access.prompts),
-        Target::Resource { connection, .. } => look_at_context(view, *connection, |access| access.resources),
+        Target::Prompt { connection, name } => {
+            look_at_context(view, *connection, |access| access.reads_prompt(name))
+        }
+        Target::Resource { connection, uri } => {
+            look_at_context(view, *connection, |access| access.reads_resource(uri))
+        }
+        Target::Skill { connection, uri } => look_at_context(view, *connection, |access| {
+            access.loads_skill(uri, call.definition)
+        }),
     }
 }
 

@@ -263,7 +263,11 @@ impl Path<'_> {
 
     /// What there is to say at a step that passed.
     fn remark(&self, gate: Gate) -> Option<Reason> {
+        let by_default = |present: &&Present| present.tool.reason.code == ReasonCode::PlatformDefault;
         match (gate, self.present.map(|present| present.permission)) {
+            (Gate::Grant, Some(_)) if self.present.as_ref().is_some_and(by_default) => {
+                Some(Reason::new(ReasonCode::PlatformDefault))
+            }
             (Gate::Grant, Some(Permission::Unattended)) => Some(Reason::new(ReasonCode::GrantUnattended)),
             (Gate::Grant, Some(Permission::Allow)) => Some(Reason::new(ReasonCode::GrantAllows)),
             (Gate::Approval, Some(_)) => Some(self.reason.clone()),
@@ -329,7 +333,7 @@ const fn gate_of(code: ReasonCode) -> Gate {
         | ReasonCode::PolicyStale
         | ReasonCode::RoleAllows
         | ReasonCode::RoleDenies => Gate::Surface,
-        ReasonCode::AgentDisabled => Gate::Agent,
+        ReasonCode::AgentDisabled | ReasonCode::AgentUnclaimed => Gate::Agent,
         ReasonCode::ConnectionDisabled | ReasonCode::ConnectionUntrusted | ReasonCode::ConnectionNotReady => {
             Gate::Connection
         }
@@ -338,6 +342,7 @@ const fn gate_of(code: ReasonCode) -> Gate {
         ReasonCode::NoGrant
         | ReasonCode::GrantDenies
         | ReasonCode::GrantAllows
+        | ReasonCode::PlatformDefault
         | ReasonCode::GrantUnattended
         | ReasonCode::GrantAsks
         | ReasonCode::Revoked => Gate::Grant,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use domain::{
     Agent, AgentId, Answer, Approval, ApprovalId, ApprovalState, Channel, ConnectionId, ConnectionOwner,
-    DefinitionState, Digest, Effect, Epoch, Grant, Hints, Namespace, Principal, Risk, Surface, Target,
-    Tenant, Timestamp, ToolRef,
+    ContextSelection, DefinitionState, Digest, Effect, Epoch, Grant, Hints, Namespace, Principal, Risk,
+    Surface, Target, Tenant, Timestamp, ToolRef,
 };
 
 use crate::{Effective, NameLimits, RuleSet, fingerprint};
@@ -49,8 +49,13 @@ pub struct ConnectionFact {
     pub ready: bool,
     /// The upstream names it offers; none = all.
     pub allowed_tools: Option<Arc<[Arc<str>]>>,
+    /// Which prompts, resources and skills it offers.
+    pub context: ContextSelection,
     /// What happens to tools nobody has seen yet; matters for agent-bound connections only.
     pub accept_new_tools: AcceptNewTools,
+    /// Tools every agent may use without a grant of its own as long as they are low risk, because the platform itself gave the
+    /// connection to the workspace. A grant that denies takes one away.
+    pub default_tools: Arc<[Arc<str>]>,
 }
 
 /// What deciding needs to know of a tool.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::{ConnectionOwner, Digest, GrantSubject, ToolRef};
+use domain::{ConnectionOwner, Digest, GrantSubject, Selection, ToolRef};
 
 use crate::{AcceptNewTools, ConnectionFact, EndpointScope, Facts, ToolFact, TurnPolicy};
 
@@ -18,6 +18,7 @@ pub(crate) fn of(facts: &Facts<'_>) -> Digest {
     out.id(&facts.agent.id.uuid().into_bytes());
     out.text(facts.agent.handle.as_str());
     out.flag(facts.agent.enabled);
+    out.flag(facts.agent.claimed);
     out.text(facts.channel.as_str());
     match facts.endpoint {
         EndpointScope::All => out.text("all"),
@@ -87,6 +88,30 @@ impl Bytes {
         let allowed = connection.allowed_tools.as_deref().unwrap_or_default();
         self.number(allowed.len());
         allowed.iter().for_each(|tool| self.text(tool));
+        self.number(connection.default_tools.len());
+        connection.default_tools.iter().for_each(|tool| self.text(tool));
+        let chosen = connection.context.selection();
+        self.flag(chosen.is_some());
+        chosen.into_iter().for_each(|chosen| self.selection(chosen));
+    }
+
+    fn selection(&mut self, chosen: &Selection) {
+        self.number(chosen.prompts.len());
+        for prompt in &chosen.prompts {
+            self.text(&prompt.name);
+            self.number(prompt.arguments.len());
+            for (name, value) in &prompt.arguments {
+                self.text(name);
+                self.text(value);
+            }
+        }
+        self.number(chosen.resources.len());
+        chosen.resources.iter().for_each(|uri| self.text(uri));
+        self.number(chosen.skills.len());
+        for skill in &chosen.skills {
+            self.text(&skill.uri);
+            self.id(skill.manifest.bytes());
+        }
     }
 
     fn fact(&mut self, fact: &ToolFact) {
@@ -119,9 +144,9 @@ impl Bytes {
         self.text(subject.kind());
         match subject {
             GrantSubject::Tool(tool) => self.tool(tool),
-            GrantSubject::Prompts(connection) | GrantSubject::Resources(connection) => {
-                self.id(&connection.uuid().into_bytes())
-            }
+            GrantSubject::Prompts(connection)
+            | GrantSubject::Resources(connection)
+            | GrantSubject::Skills(connection) => self.id(&connection.uuid().into_bytes()),
         }
     }
 

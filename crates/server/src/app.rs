@@ -12,7 +12,7 @@ use crate::guard::Guard;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::state::{AppState, Options, Parts};
-use crate::{docs, health, mcp, openapi, page, problem, rest, sign_in};
+use crate::{compatible, docs, health, mcp, oauth, openapi, page, people, problem, rest, sign_in};
 
 /// The HTTP application.
 #[derive(Clone)]
@@ -37,10 +37,11 @@ impl App {
             secure: options.public_url.starts_with("https:"),
             gateway: options.gateway,
             keys: options.keys,
+            people: options.people,
+            sign_in: options.sign_in,
             max_body_bytes: options.max_body_bytes,
         }));
         let pages = Router::new()
-            .route("/approvals/{approval}", get(page::approval))
             .route(
                 "/connect/{authorization}",
                 get(sign_in::connect).post(sign_in::go),
@@ -54,8 +55,11 @@ impl App {
             .route("/ready", get(health::ready))
             .route("/metrics", get(health::metrics));
         let router = pages
-            .nest("/api/v1", rest::router(&state))
+            .route("/api/whoami", compatible::whoami())
+            .nest("/api/v1", rest::router(&state).merge(compatible::router()))
             .merge(mcp::router())
+            .merge(oauth::router())
+            .merge(people::router())
             .fallback(problem::no_route)
             .method_not_allowed_fallback(problem::no_method)
             .layer(RequestBodyLimitLayer::new(options.max_body_bytes))

@@ -1,10 +1,12 @@
 //! Who asks: a key in `Authorization: Bearer` or `X-API-Key`, on loopback too.
 
 use axum::extract::FromRequestParts;
-use domain::{Identity, KeyId, Principal};
+use domain::{Identity, Principal};
 use gateway::{Failure, FailureKind};
 use http::request::Parts;
 use http::{HeaderMap, header};
+use identity::oauth::Tokens;
+use uuid::Uuid;
 
 use crate::problem::Problem;
 use crate::state::AppState;
@@ -21,18 +23,39 @@ impl FromRequestParts<AppState> for Caller {
     }
 }
 
-/// Checks the credential and the key's rate.
+/// Checks the credential and its rate. Tokens of MCP clients are for MCP endpoints, and prove nothing here.
 pub(crate) fn authenticate(state: &AppState, headers: &HeaderMap) -> Result<Principal, Failure> {
     let principal = credential(headers)?
         .and_then(|text| state.keys.check(text))
         .ok_or_else(unauthenticated)?;
-    if let Identity::Key { id, .. } = principal.identity {
-        admit(state, id)?;
+    admitted(state, principal)
+}
+
+/// The same at the MCP endpoint with this path, where a token that is for it proves its client.
+pub(crate) async fn authenticate_mcp(
+    state: &AppState,
+    headers: &HeaderMap,
+    path: &str,
+) -> Result<Principal, Failure> {
+    let text = credential(headers)?.ok_or_else(unauthenticated)?;
+    let found = if Tokens::is_meant(text) {
+        state.sign_in.tokens().check(text, path).await
+    } else {
+        state.keys.check(text)
+    };
+    admitted(state, found.ok_or_else(unauthenticated)?)
+}
+
+fn admitted(state: &AppState, principal: Principal) -> Result<Principal, Failure> {
+    match principal.identity {
+        Identity::Key { id, .. } => admit(state, id.uuid())?,
+        Identity::Client { consent, .. } => admit(state, consent.uuid())?,
+        Identity::Member { .. } | Identity::System => {}
     }
     Ok(principal)
 }
 
-fn admit(state: &AppState, key: KeyId) -> Result<(), Failure> {
+fn admit(state: &AppState, key: Uuid) -> Result<(), Failure> {
     state.limits.admit(key).map_err(|wait| {
         let detail = "this key sends more requests than it may; slow down";
         let mut failure = Failure::new(FailureKind::RateLimited, "request.rate_limited", detail);

@@ -8,6 +8,7 @@
 
 mod app;
 mod auth;
+mod compatible;
 mod docs;
 mod front;
 mod guard;
@@ -15,9 +16,11 @@ mod health;
 mod limits;
 mod mcp;
 mod metrics;
+mod oauth;
 pub mod openapi;
 mod pace;
 mod page;
+mod people;
 mod problem;
 mod request_id;
 mod rest;

@@ -1,16 +1,24 @@
-//! How fast a key may ask.
+//! How fast a credential may ask, and how fast clients may register.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use domain::KeyId;
 use governor::clock::{Clock as _, DefaultClock};
 use governor::state::keyed::DashMapStateStore;
-use governor::{Quota, RateLimiter};
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use uuid::Uuid;
 
-/// Per-key rates.
+/// Registrations a second, and how many may come at once.
+const REGISTRATIONS: (NonZeroU32, NonZeroU32) = (
+    NonZeroU32::MIN.saturating_add(4),
+    NonZeroU32::MIN.saturating_add(49),
+);
+
+/// The rates.
 pub(crate) struct Limits {
-    per_key: RateLimiter<KeyId, DashMapStateStore<KeyId>, DefaultClock>,
+    /// By the id of a key, or of the consent a client acts by.
+    per_key: RateLimiter<Uuid, DashMapStateStore<Uuid>, DefaultClock>,
+    registrations: DefaultDirectRateLimiter,
     /// Made once: making one asks the processor what it is, which costs microseconds where there is a hypervisor.
     clock: DefaultClock,
 }
@@ -23,12 +31,20 @@ impl Limits {
         let quota = Quota::per_second(per_second).allow_burst(burst);
         Self {
             per_key: RateLimiter::dashmap_with_clock(quota, clock.clone()),
+            registrations: RateLimiter::direct(
+                Quota::per_second(REGISTRATIONS.0).allow_burst(REGISTRATIONS.1),
+            ),
             clock,
         }
     }
 
-    /// Lets a request of this key through, or says how long to wait.
-    pub(crate) fn admit(&self, key: KeyId) -> Result<(), Duration> {
+    /// Lets a client register, or does not.
+    pub(crate) fn admit_registration(&self) -> Result<(), ()> {
+        self.registrations.check().map_err(|_| ())
+    }
+
+    /// Lets a request of this credential through, or says how long to wait.
+    pub(crate) fn admit(&self, key: Uuid) -> Result<(), Duration> {
         self.per_key
             .check_key(&key)
             .map_err(|not_until| not_until.wait_time_from(self.clock.now()))

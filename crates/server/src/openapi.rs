@@ -189,8 +189,10 @@ fn redirect(value: &mut Value) {
 
 /// A schema with a title goes to the components and is referred to; a page goes there under the name of what it holds.
 fn named(mut schema: Value, schemas: &mut Map<String, Value>) -> Value {
+    // A list that is paged otherwise, or not at all, goes by its own name.
     let held = schema
-        .pointer("/properties/items/items/$ref")
+        .pointer("/properties/next_cursor")
+        .and_then(|_| schema.pointer("/properties/items/items/$ref"))
         .and_then(Value::as_str);
     let held = held
         .and_then(|reference| reference.rsplit('/').next())

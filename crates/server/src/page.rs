@@ -11,21 +11,12 @@ use crate::problem::Problem;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The page on which a person answers an approval. It shows nothing by itself: the person's key fetches what there is to see.
-pub(crate) async fn approval(Path(_id): Path<uuid::Uuid>) -> Response {
-    html(include_str!("assets/approval.html"))
-}
-
 /// Scripts and styles of the pages.
 pub(crate) async fn asset(Path(file): Path<String>) -> Response {
     let (kind, text) = match file.as_str() {
         "approval.js" => (
             "text/javascript; charset=utf-8",
             include_str!("assets/approval.js"),
-        ),
-        "connect.js" => (
-            "text/javascript; charset=utf-8",
-            include_str!("assets/connect.js"),
         ),
         "connected.js" => (
             "text/javascript; charset=utf-8",
@@ -54,6 +45,27 @@ pub(crate) fn with_status(status: StatusCode, text: impl IntoResponse) -> Respon
     secured(response)
 }
 
+/// An HTML page with a form, which may be sent to this server; `onward` are the origins and schemes its answer may send the browser on to.
+pub(crate) fn with_form(status: StatusCode, text: impl IntoResponse, onward: &[String]) -> Response {
+    let mut response = with_status(status, text);
+    let form = format!("form-action 'self' {}", onward.join(" "));
+    let policy = POLICY.replace("form-action 'none'", form.trim_end());
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        response
+            .headers_mut()
+            .insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    // Under `no-referrer` browsers say of a form that it comes from nowhere (`Origin: null`, Fetch section 3.2), and we ask where it is from.
+    response
+        .headers_mut()
+        .insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    // What a person wrote, or is asked, is nobody's to keep.
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
 fn secured(mut response: Response) -> Response {
     let headers = response.headers_mut();
     let set = [
@@ -70,4 +82,24 @@ fn secured(mut response: Response) -> Response {
         headers.insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{StatusCode, header};
+
+    use super::with_form;
+
+    #[test]
+    fn forms_say_where_they_come_from_and_go_nowhere_else() {
+        let response = with_form(StatusCode::OK, "<form>", &["https://client.example".to_owned()]);
+        let text = |name| response.headers().get(name).unwrap().to_str().unwrap().to_owned();
+        assert_eq!(text(header::REFERRER_POLICY), "same-origin");
+        let policy = text(header::CONTENT_SECURITY_POLICY);
+        assert!(
+            policy.contains("form-action 'self' https://client.example;"),
+            "{policy}"
+        );
+        assert!(!policy.contains("form-action 'none'"), "{policy}");
+    }
 }

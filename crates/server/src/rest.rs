@@ -119,7 +119,7 @@ fn input(
     Ok(input)
 }
 
-fn from_body(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Problem> {
+pub(crate) fn from_body(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Problem> {
     if body.is_empty() {
         return Ok(Map::new());
     }

@@ -3,14 +3,14 @@
 use api::connections::{OpenAuthorization, OpenedAuthorization};
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use domain::Surface;
 use gateway::{Failure, Operation};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use serde_json::json;
 
-use crate::auth::Caller;
 use crate::page;
+use crate::people::browser;
+use crate::people::html::{self, escaped};
 use crate::problem::{Problem, status};
 use crate::state::AppState;
 
@@ -19,33 +19,62 @@ const COOKIE: &str = "switchboard_sign_in";
 /// How long it is kept, in seconds: as long as a sign-in may take.
 const KEPT: u32 = 600;
 
-/// The page that sends a person off. It shows nothing by itself: the person's key asks for what there is.
-pub(crate) async fn connect(State(state): State<AppState>, Path(_id): Path<uuid::Uuid>) -> Response {
-    let callback = state.gateway.callback();
-    let html = include_str!("assets/connect.html").replace("{callback}", &escaped(&callback));
-    page::with_status(StatusCode::OK, html)
+/// The page that sends a person off, once they have said who they are.
+pub(crate) async fn connect(
+    State(state): State<AppState>,
+    Path(id): Path<uuid::Uuid>,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(way) = browser::wanted(&state, &headers, &format!("/connect/{id}")).await {
+        return way;
+    }
+    let body = format!(
+        "<section class=\"card\"><p>You go to the server's own sign-in page, and come back here. Switchboard never sees your password \
+         there.</p><form method=\"post\" action=\"/connect/{id}\"><div class=\"row\"><button type=\"submit\">Go to the sign-in \
+         page</button></div></form></section><details><summary>If that page does not let you in</summary>\
+         <p>It says that the redirect does not match: register <code>{}</code> there, to the letter.</p>\
+         <p>It says that the app is not verified or that you have no access: add your account to the app's test users there.</p></details>",
+        escaped(&state.gateway.callback())
+    );
+    // Where the person goes on to is known only after the form was sent, and is an https address then, or one of this machine.
+    let onward = ["https:", "http://127.0.0.1:*", "http://localhost:*"];
+    let whole = html::whole("Connect an account", &body);
+    page::with_form(StatusCode::OK, whole, &onward.map(str::to_owned))
 }
 
-/// The person goes: binds the sign-in to the browser and says where it is sent.
+/// The person goes: binds the sign-in to them and to the browser, and sends them off.
 pub(crate) async fn go(
     State(state): State<AppState>,
-    Caller(principal): Caller,
     Path(id): Path<uuid::Uuid>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
+    browser::own_form(&state, &headers)?;
+    let who = match browser::wanted(&state, &headers, &format!("/connect/{id}")).await {
+        Ok(who) => who,
+        Err(way) => return Ok(way),
+    };
     let input = OpenAuthorization {
         authorization: id,
-        browser: kept(&headers),
+        browser: browser::cookie(&headers, COOKIE),
     };
     let operation = Operation {
-        principal,
+        principal: who.principal,
         surface: Surface::Page,
         id: "authorize_mcp_server".to_owned(),
         input: serde_json::to_value(input)
             .map_err(|error| Failure::internal("the sign-in cannot be opened", error))?,
         idempotency_key: None,
     };
-    let opened = state.gateway.operate(operation).await?.body.unwrap_or_default();
+    let opened = match state.gateway.operate(operation).await {
+        Ok(reply) => reply.body.unwrap_or_default(),
+        Err(failure) => {
+            let body = format!(
+                "<section class=\"card\"><p role=\"alert\">{}</p></section>",
+                escaped(&failure.detail)
+            );
+            return Ok(html::page(status(failure.kind), "Not connected", &body));
+        }
+    };
     let OpenedAuthorization { url, browser } = serde_json::from_value(opened)
         .map_err(|error| Failure::internal("the sign-in cannot be opened", error))?;
     let secure = if state.secure { "; Secure" } else { "" };
@@ -53,8 +82,8 @@ pub(crate) async fn go(
     let cookie = format!("{COOKIE}={browser}; Path=/; Max-Age={KEPT}; HttpOnly; SameSite=Lax{secure}");
     let cookie = HeaderValue::from_str(&cookie)
         .map_err(|error| Failure::internal("the browser cannot be bound to the sign-in", error))?;
-    let mut response = Json(json!({ "url": url })).into_response();
-    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    let mut response = Redirect::to(&url).into_response();
+    response.headers_mut().append(header::SET_COOKIE, cookie);
     response
         .headers_mut()
         .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -67,7 +96,7 @@ pub(crate) async fn callback(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response {
-    let kept = kept(&headers);
+    let kept = browser::cookie(&headers, COOKIE);
     let finished = state
         .gateway
         .finish_sign_in(query.as_deref().unwrap_or_default(), kept.as_deref())
@@ -94,34 +123,4 @@ pub(crate) async fn metadata(State(state): State<AppState>) -> Response {
         HeaderValue::from_static("public, max-age=3600"),
     );
     response
-}
-
-/// What the browser has kept; none where it has kept several things by that name.
-fn kept(headers: &HeaderMap) -> Option<String> {
-    let mut found = headers
-        .get_all(header::COOKIE)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .filter(|(name, _)| *name == COOKIE)
-        .map(|(_, value)| value.to_owned());
-    let first = found.next();
-    first.filter(|_| found.next().is_none())
-}
-
-/// Text of others, as text of a page.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
 }

@@ -4,8 +4,10 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::{Identity, Principal};
 use gateway::Gateway;
-use identity::Keys;
+use identity::oauth::AuthorizationServer;
+use identity::{Keys, People};
 
 use crate::guard::Guard;
 use crate::limits::Limits;
@@ -19,6 +21,10 @@ pub struct Options {
     pub gateway: Gateway,
     /// The valid keys.
     pub keys: Keys,
+    /// The people, and the browsers they are signed in with.
+    pub people: People,
+    /// The authorization server for MCP clients.
+    pub sign_in: AuthorizationServer,
     /// Where people reach this server.
     pub public_url: String,
     /// Further host names requests may name.
@@ -77,6 +83,8 @@ impl Deref for AppState {
 pub(crate) struct Parts {
     pub(crate) gateway: Gateway,
     pub(crate) keys: Keys,
+    pub(crate) people: People,
+    pub(crate) sign_in: AuthorizationServer,
     pub(crate) guard: Guard,
     pub(crate) limits: Limits,
     pub(crate) sessions: Sessions,
@@ -86,4 +94,14 @@ pub(crate) struct Parts {
     pub(crate) openapi: bytes::Bytes,
     /// Largest request body, in bytes.
     pub(crate) max_body_bytes: usize,
+}
+
+impl Parts {
+    /// Whether a principal that was proven once still is: its key was not revoked meanwhile, its consent has not ended.
+    pub(crate) fn holds(&self, principal: &Principal) -> bool {
+        match principal.identity {
+            Identity::Client { .. } => self.sign_in.tokens().holds(principal),
+            Identity::Key { .. } | Identity::Member { .. } | Identity::System => self.keys.holds(principal),
+        }
+    }
 }

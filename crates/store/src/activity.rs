@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use domain::{
-    AgentId, CallId, CallStatus, ConnectionId, Entry, Fact, OutcomeCode, Page, PageRequest, Tenant, Timestamp,
+    AgentId, CallId, CallStatus, ConnectionId, Entry, Fact, OutcomeCode, Page, PageRequest, RunId, Tenant,
+    Timestamp,
 };
 use sea_orm::QueryResult;
 
@@ -26,6 +27,10 @@ pub struct ActivityFilter {
     pub decision: Option<Arc<str>>,
     /// Only this call.
     pub call: Option<CallId>,
+    /// Only those of this run.
+    pub run: Option<RunId>,
+    /// Only those to connections.
+    pub external: bool,
     /// Only entries after this one.
     pub since_seq: Option<i64>,
 }
@@ -70,6 +75,34 @@ impl Store {
             .map(|row| item(row).map(|item| (vec![item.seq], item)))
             .collect::<Result<_, StoreError>>()?;
         Ok(paging::end("activity", page, items))
+    }
+
+    /// A page of the calls of a run, oldest first, after so many; says too whether there are more. `external` leaves out those to
+    /// built-in tools.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn list_run(
+        &self,
+        tenant: Tenant,
+        run: RunId,
+        external: bool,
+        (skip, limit): (u32, u16),
+    ) -> Result<(Vec<ActivityItem>, bool), StoreError> {
+        self.writer().settle().await;
+        let filter = ActivityFilter {
+            run: Some(run),
+            external,
+            ..ActivityFilter::default()
+        };
+        let mut query = self.calls(tenant, &filter);
+        query.push(" ORDER BY seq LIMIT {}", i64::from(limit) + 1);
+        query.push(" OFFSET {}", i64::from(skip));
+        let rows = sql::all(&self.core().db.read, &query.sql, query.values).await?;
+        let mut items = rows.iter().map(item).collect::<Result<Vec<_>, _>>()?;
+        let more = items.len() > usize::from(limit);
+        items.truncate(usize::from(limit));
+        Ok((items, more))
     }
 
     /// One call.
@@ -130,6 +163,12 @@ impl Store {
         }
         if let Some(call) = filter.call {
             query.push(" AND d.call_id = {}", call.uuid());
+        }
+        if let Some(run) = filter.run {
+            query.push(" AND d.run_id = {}", run.uuid());
+        }
+        if filter.external {
+            query.sql.push_str(" AND d.connection_id IS NOT NULL");
         }
         if let Some(tool) = &filter.tool {
             query.push(" AND (d.exposed = {}", tool.to_string());

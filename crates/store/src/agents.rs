@@ -7,7 +7,8 @@ use crate::core::{Policy, Writing};
 use crate::sql::{self, Query, corrupt, get, values};
 use crate::{Change, Store, StoreError, connections, paging};
 
-const SELECT: &str = "SELECT seq, agent_id, handle, description, enabled, version, created_at FROM agents
+const SELECT: &str =
+    "SELECT seq, agent_id, handle, description, enabled, claimed, version, created_at, updated_at FROM agents
  WHERE organization_id = $1 AND workspace_id = $2";
 
 impl Store {
@@ -28,8 +29,8 @@ impl Store {
         let (organization, workspace) = sql::of(tenant);
         sql::run(
             writing.db(),
-            "INSERT INTO agents (organization_id, workspace_id, agent_id, seq, handle, description, enabled, version, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8)",
+            "INSERT INTO agents (organization_id, workspace_id, agent_id, seq, handle, description, enabled, claimed, version, created_at,
+             updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10)",
             values![
                 organization,
                 workspace,
@@ -38,7 +39,9 @@ impl Store {
                 agent.handle.as_str(),
                 agent.description.as_str(),
                 agent.enabled,
-                agent.created_at.micros()
+                agent.claimed,
+                agent.created_at.micros(),
+                agent.updated_at.micros()
             ],
         )
         .await?;
@@ -112,7 +115,7 @@ impl Store {
             .transpose()
     }
 
-    /// Replaces handle, description and enabled. `agent.version` is the version the caller saw; the answer carries the next one.
+    /// Replaces handle, description, enabled and claimed. `agent.version` is the version the caller saw; the answer carries the next one.
     ///
     /// # Errors
     /// `NotFound`, `Version`, or `Conflict` when the handle is taken.
@@ -137,10 +140,12 @@ impl Store {
         now.handle = agent.handle;
         now.description = agent.description;
         now.enabled = agent.enabled;
+        now.claimed = agent.claimed;
+        now.updated_at = self.now();
         let (organization, workspace) = sql::of(tenant);
         sql::run(
             writing.db(),
-            "UPDATE agents SET handle = $4, description = $5, enabled = $6, version = $7
+            "UPDATE agents SET handle = $4, description = $5, enabled = $6, version = $7, claimed = $8, updated_at = $9
              WHERE organization_id = $1 AND workspace_id = $2 AND agent_id = $3",
             values![
                 organization,
@@ -149,7 +154,9 @@ impl Store {
                 now.handle.as_str(),
                 now.description.as_str(),
                 now.enabled,
-                i64::from(now.version)
+                i64::from(now.version),
+                now.claimed,
+                now.updated_at.micros()
             ],
         )
         .await?;
@@ -229,12 +236,15 @@ fn object(id: AgentId) -> String {
 }
 
 fn agent(row: &QueryResult) -> Result<Agent, StoreError> {
+    let created_at = sql::time(row, "created_at")?;
     Ok(Agent {
         id: AgentId::from_uuid(get(row, "agent_id")?),
         handle: Handle::new(&get::<String>(row, "handle")?).map_err(|e| corrupt("agent", e))?,
         description: get(row, "description")?,
         enabled: get(row, "enabled")?,
+        claimed: get(row, "claimed")?,
         version: sql::count(row, "version")?,
-        created_at: sql::time(row, "created_at")?,
+        created_at,
+        updated_at: sql::time_or_none(row, "updated_at")?.unwrap_or(created_at),
     })
 }

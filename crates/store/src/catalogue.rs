@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use domain::{ConnectionId, Tenant, Timestamp};
+use sea_orm::ConnectionTrait;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -31,6 +32,8 @@ pub struct Catalogue {
     pub resources: Vec<Arc<RawValue>>,
     /// The items of `resources/templates/list`.
     pub templates: Vec<Arc<RawValue>>,
+    /// The items of `skills/list` (SEP-2640).
+    pub skills: Vec<Arc<RawValue>>,
     /// What was wrong with the rest, for people.
     pub problems: Vec<String>,
 }
@@ -51,6 +54,7 @@ struct Written<'a> {
     prompts: &'a [Arc<RawValue>],
     resources: &'a [Arc<RawValue>],
     templates: &'a [Arc<RawValue>],
+    skills: &'a [Arc<RawValue>],
     problems: &'a [String],
 }
 
@@ -64,6 +68,8 @@ struct Read {
     prompts: Vec<Box<RawValue>>,
     resources: Vec<Box<RawValue>>,
     templates: Vec<Box<RawValue>>,
+    #[serde(default)]
+    skills: Vec<Box<RawValue>>,
     problems: Vec<String>,
 }
 
@@ -78,8 +84,9 @@ impl Store {
         connection: ConnectionId,
         catalogue: &Catalogue,
     ) -> Result<u32, StoreError> {
-        let document = write(catalogue)?;
         let writing = self.core().writing().await?;
+        // As every write does: two that took a connection and the organization in different order would wait for each other.
+        writing.next_seq(tenant).await?;
         let (organization, workspace) = sql::of(tenant);
         let row = sql::one(
             writing.db(),
@@ -90,22 +97,7 @@ impl Store {
         .await?
         .ok_or(connections::NOT_FOUND)?;
         let version = count(&row, "catalogue_version")?;
-        sql::run(
-            writing.db(),
-            "INSERT INTO catalogues (organization_id, workspace_id, connection_id, version, fetched_at, document)
-             VALUES ($1, $2, $3, $4, $5, $6)
-             ON CONFLICT (organization_id, workspace_id, connection_id)
-             DO UPDATE SET version = excluded.version, fetched_at = excluded.fetched_at, document = excluded.document",
-            values![
-                organization,
-                workspace,
-                connection.uuid(),
-                i64::from(version),
-                catalogue.fetched_at.micros(),
-                document
-            ],
-        )
-        .await?;
+        put(writing.db(), tenant, (connection, version), catalogue).await?;
         // From the first one on the connection counts as ready, however it is reached later.
         let policy = if version == 1 {
             Policy::Moves
@@ -138,6 +130,33 @@ impl Store {
     }
 }
 
+/// Writes the document of a connection's catalogue under its version.
+pub(crate) async fn put(
+    db: &impl ConnectionTrait,
+    tenant: Tenant,
+    (connection, version): (ConnectionId, u32),
+    catalogue: &Catalogue,
+) -> Result<(), StoreError> {
+    let (organization, workspace) = sql::of(tenant);
+    sql::run(
+        db,
+        "INSERT INTO catalogues (organization_id, workspace_id, connection_id, version, fetched_at, document)
+         VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (organization_id, workspace_id, connection_id)
+         DO UPDATE SET version = excluded.version, fetched_at = excluded.fetched_at, document = excluded.document",
+        values![
+            organization,
+            workspace,
+            connection.uuid(),
+            i64::from(version),
+            catalogue.fetched_at.micros(),
+            write(catalogue)?
+        ],
+    )
+    .await?;
+    Ok(())
+}
+
 fn write(catalogue: &Catalogue) -> Result<String, StoreError> {
     let document = Written {
         v: 1,
@@ -148,6 +167,7 @@ fn write(catalogue: &Catalogue) -> Result<String, StoreError> {
         prompts: &catalogue.prompts,
         resources: &catalogue.resources,
         templates: &catalogue.templates,
+        skills: &catalogue.skills,
         problems: &catalogue.problems,
     };
     let text = serde_json::to_string(&document).map_err(|e| corrupt("catalogue", e))?;
@@ -180,6 +200,7 @@ fn read(document: &str, version: u32, fetched_at: Timestamp) -> Result<Catalogue
         prompts: items(read.prompts),
         resources: items(read.resources),
         templates: items(read.templates),
+        skills: items(read.skills),
         problems: read.problems,
     })
 }

@@ -31,6 +31,14 @@ pub enum StoreError {
         /// The version it has.
         current: u32,
     },
+    /// There are as many as there may be.
+    #[error("there are {max} {what} already, which is the most there may be; remove one, or raise the limit")]
+    Full {
+        /// Of what.
+        what: &'static str,
+        /// How many there may be.
+        max: u32,
+    },
     /// The question was answered, spent or has lapsed.
     #[error("the approval is {state} already and cannot be answered")]
     NotPending {

@@ -147,6 +147,7 @@ fn key(subject: &GrantSubject) -> String {
         GrantSubject::Tool(ToolRef::Upstream { connection, name }) => format!("tool:{connection}/{name}"),
         GrantSubject::Prompts(connection) => format!("prompts:{connection}"),
         GrantSubject::Resources(connection) => format!("resources:{connection}"),
+        GrantSubject::Skills(connection) => format!("skills:{connection}"),
     }
 }
 
@@ -174,6 +175,7 @@ fn read(row: &QueryResult) -> Result<Grant, StoreError> {
         ("tool", Some(connection), Some(name)) => GrantSubject::Tool(ToolRef::Upstream { connection, name }),
         ("prompts", Some(connection), _) => GrantSubject::Prompts(connection),
         ("resources", Some(connection), _) => GrantSubject::Resources(connection),
+        ("skills", Some(connection), _) => GrantSubject::Skills(connection),
         _ => return Err(corrupt("grant", "its subject is not known")),
     };
     Ok(Grant {

@@ -71,6 +71,9 @@ impl Default for JournalLimits {
     }
 }
 
+/// Connections of its own that an agent may have, where nothing else is said.
+const CONNECTIONS_PER_AGENT: u32 = 3;
+
 /// How a store is opened.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -86,6 +89,8 @@ pub struct Options {
     pub keys: RootKeys,
     /// Bounds of the journal's writer.
     pub journal: JournalLimits,
+    /// How many connections of its own an agent may have, disabled ones too.
+    pub connections_per_agent: u32,
 }
 
 impl Options {
@@ -105,6 +110,7 @@ impl Options {
             role: Role::default(),
             keys,
             journal: JournalLimits::default(),
+            connections_per_agent: CONNECTIONS_PER_AGENT,
         }
     }
 }

@@ -230,7 +230,11 @@ async fn find(
         .transpose()
 }
 
-async fn upsert(db: &impl ConnectionTrait, tenant: Tenant, pin: &ToolPin) -> Result<(), StoreError> {
+pub(crate) async fn upsert(
+    db: &impl ConnectionTrait,
+    tenant: Tenant,
+    pin: &ToolPin,
+) -> Result<(), StoreError> {
     let text = format!(
         "INSERT INTO pins ({COLUMNS})
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)

@@ -21,7 +21,9 @@ pub mod hostile;
 #[cfg(feature = "house")]
 pub mod house;
 pub mod http;
+pub mod inkbox;
 mod loopback;
 pub mod program;
 pub mod scripted;
+pub mod skill_server;
 pub mod tools;

@@ -44,15 +44,22 @@ pub fn program(name: &str) -> std::io::Result<PathBuf> {
     Ok(path)
 }
 
-/// The folder programs are built into: tests run from `deps` inside it.
+/// The folder programs are built into: tests run from `deps` inside it, unless what is in between goes elsewhere
+/// (`build.build-dir`) and `CARGO_TARGET_DIR` names where programs go.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "only tests call it, and this variable says where cargo puts programs"
+)]
 fn output_folder() -> std::io::Result<PathBuf> {
     let test = std::env::current_exe()?;
     let folder = test
         .parent()
         .filter(|folder| folder.ends_with("deps"))
         .and_then(Path::parent)
-        .or(test.parent());
-    folder
-        .map(Path::to_owned)
-        .ok_or_else(|| std::io::Error::other("the test program is in no folder"))
+        .or(test.parent())
+        .ok_or_else(|| std::io::Error::other("the test program is in no folder"))?;
+    match (std::env::var_os("CARGO_TARGET_DIR"), folder.file_name()) {
+        (Some(target), Some(profile)) => Ok(Path::new(&target).join(profile)),
+        _ => Ok(folder.to_owned()),
+    }
 }

@@ -47,6 +47,12 @@ impl Tools {
         self.root.join("venv/bin").join(program)
     }
 
+    /// The program that drives the published Rust client `inkbox`.
+    #[must_use]
+    pub fn inkbox(&self) -> PathBuf {
+        self.root.join("inkbox/inkbox-client")
+    }
+
     /// The search path for any of these programs: the pinned Node.js before what the system has.
     #[must_use]
     pub fn path(&self) -> String {

@@ -7,7 +7,7 @@ use gateway::capability::{Action, Capability, Context, Declaration, Failure, Met
 
 use crate::{convert, find, paging};
 
-const SURFACES: &[Surface] = &[Surface::Api, Surface::Mcp, Surface::Cli];
+const SURFACES: &[Surface] = &[Surface::Api, Surface::Mcp, Surface::Cli, Surface::Compatible];
 
 const BASE: Declaration = Declaration {
     id: "agents.show",
@@ -21,7 +21,7 @@ const BASE: Declaration = Declaration {
     risk: Risk::Low,
     effect: Effect::ReadOnly,
     surfaces: SURFACES,
-    action: Action::Read,
+    action: Action::Own,
     command: None,
 };
 
@@ -48,10 +48,14 @@ const CREATE: Declaration = Declaration {
     ..BASE
 };
 
+/// Where what exists is changed.
+const CHANGING: &[Surface] = &[Surface::Api, Surface::Mcp, Surface::Cli];
+
 const UPDATE: Declaration = Declaration {
     id: "agents.update",
     title: "Change an agent",
-    description: "Changes an agent's description, or enables or disables it. A disabled agent may call nothing.",
+    description: "Changes an agent's description, enables, disables or claims it. One that is disabled, or not claimed, may call nothing.",
+    surfaces: CHANGING,
     method: Method::Patch,
     idempotent: false,
     success: 200,
@@ -63,6 +67,7 @@ const REMOVE: Declaration = Declaration {
     id: "agents.remove",
     title: "Remove an agent",
     description: "Removes an agent with its grants; its keys stop working. What it did stays in the record.",
+    surfaces: CHANGING,
     method: Method::Delete,
     idempotent: false,
     success: 204,
@@ -86,6 +91,13 @@ async fn show(context: Context, query: AgentQuery) -> Result<Agent, Failure> {
 }
 
 async fn list(context: Context, query: PageQuery) -> Result<Page<Agent>, Failure> {
+    if let Some(bound) = context.principal.bound_agent() {
+        let own = find::agent(&context, &bound.to_string())?;
+        return Ok(Page {
+            items: vec![shown(own)],
+            next_cursor: None,
+        });
+    }
     let page = context
         .store()
         .list_agents(context.tenant(), &paging::request(query.cursor, query.limit))
@@ -100,8 +112,10 @@ async fn create(context: Context, input: CreateAgent) -> Result<Agent, Failure> 
         handle,
         description: input.description,
         enabled: true,
+        claimed: input.claimed.unwrap_or(true),
         version: 1,
         created_at: context.now,
+        updated_at: context.now,
     };
     let change = find::change(&context, CREATE.id);
     Ok(shown(
@@ -120,6 +134,14 @@ async fn update(context: Context, input: UpdateAgent) -> Result<Agent, Failure> 
     }
     if let Some(enabled) = input.enabled {
         agent.enabled = enabled;
+    }
+    match input.claimed {
+        Some(true) => agent.claimed = true,
+        Some(false) if agent.claimed => {
+            let detail = "a claim is not taken back; disable the agent instead";
+            return Err(Failure::field("claimed", detail));
+        }
+        Some(false) | None => {}
     }
     let change = find::change(&context, UPDATE.id);
     Ok(shown(
@@ -140,13 +162,15 @@ async fn remove(context: Context, query: AgentQuery) -> Result<(), Failure> {
     Ok(())
 }
 
-fn shown(agent: domain::Agent) -> Agent {
+pub(crate) fn shown(agent: domain::Agent) -> Agent {
     Agent {
         id: agent.id.uuid(),
         handle: agent.handle.to_string(),
         description: agent.description,
         enabled: agent.enabled,
+        claimed: agent.claimed,
         version: agent.version,
         created_at: convert::time(agent.created_at),
+        updated_at: convert::time(agent.updated_at),
     }
 }

@@ -21,7 +21,7 @@ const LIST: Declaration = Declaration {
     idempotent: false,
     risk: Risk::Low,
     effect: Effect::ReadOnly,
-    surfaces: &[Surface::Api, Surface::Mcp, Surface::Cli],
+    surfaces: &[Surface::Api, Surface::Mcp, Surface::Cli, Surface::Page],
     action: Action::Read,
     command: Some("approvals list"),
 };

@@ -1,16 +1,20 @@
 //! Adds a remote server.
 
+use ::connections::headers::Headers;
 use api::connections::{AddConnection, AuthInput, Connection};
 use domain::{
-    ConnectionId, ConnectionOwner, ConnectionState, Endpoint, Health, Label, Namespace, Sharing, Transport,
+    ConnectionId, ConnectionOwner, ConnectionState, Endpoint, Health, Label, Namespace, Sharing, Surface,
+    Transport,
 };
 use gateway::Workspace;
 use gateway::capability::{Capability, Context, Declaration, Failure};
 
-use super::{CHANGE, account, settings, shown};
+use super::account::{self, Given};
+use super::presets::{self, Chosen, Wanted};
+use super::{CHANGE_OWN, settings, shown};
 use crate::{convert, find};
 
-const ADD: Declaration = CHANGE;
+const ADD: Declaration = CHANGE_OWN;
 
 pub(super) fn capability() -> Capability {
     Capability::new(ADD, add)
@@ -18,9 +22,32 @@ pub(super) fn capability() -> Capability {
 
 async fn add(context: Context, input: AddConnection) -> Result<Connection, Failure> {
     let workspace = find::workspace(&context)?;
-    let label = Label::new(&input.label).map_err(|error| Failure::field("label", error.to_string()))?;
+    let owner = match (&input.agent, context.surface) {
+        (None, Surface::Api | Surface::Mcp | Surface::Cli | Surface::Agent | Surface::Page) => {
+            ConnectionOwner::Workspace
+        }
+        (named, _) => ConnectionOwner::Agent(find::own_agent(&context, named.as_deref())?.id),
+    };
+    let mut input = input;
+    let chosen = match input.preset.take() {
+        Some(named) => Some(chosen(&context, &named, &mut input)?),
+        None if input.variant.is_some() => {
+            return Err(Failure::field(
+                "variant",
+                "a variant is one of a preset; say which preset",
+            ));
+        }
+        None => None,
+    };
+    let label = input
+        .label
+        .ok_or_else(|| Failure::field("label", "say what people call it"))?;
+    let label = Label::new(&label).map_err(|error| Failure::field("label", error.to_string()))?;
     let transport = input.transport.map_or(Transport::Auto, convert::to_transport);
-    let url = url(&context, &input.url, transport).await?;
+    let url_text = input
+        .url
+        .ok_or_else(|| Failure::field("url", "say where the server is, or name a preset"))?;
+    let url = url(&context, &url_text, transport).await?;
     let namespace = match &input.namespace {
         Some(text) => Namespace::new(text).map_err(|error| Failure::field("namespace", error.to_string()))?,
         None => free_namespace(&workspace, label.as_str()),
@@ -31,7 +58,7 @@ async fn add(context: Context, input: AddConnection) -> Result<Connection, Failu
     settings::apart(&given.account, &header_names)?;
     let connection = domain::Connection {
         id: ConnectionId::generate(),
-        owner: ConnectionOwner::Workspace,
+        owner,
         label,
         namespace,
         endpoint: Endpoint::Url {
@@ -41,10 +68,16 @@ async fn add(context: Context, input: AddConnection) -> Result<Connection, Failu
         account: given.account.clone(),
         header_names,
         sharing: input.sharing.map_or(Sharing::Shared, convert::to_sharing),
-        allowed_tools: input.allowed_tools.map(unique).transpose()?,
+        allowed_tools: match input.allowed_tools {
+            Some(named) => Some(unique(named)?),
+            None => chosen.as_ref().map(|chosen| chosen.starters.clone()),
+        },
+        context: super::context::read(input.context, None)?,
         enabled: input.enabled.unwrap_or(true),
         trusted: input.trusted.unwrap_or(false),
         call_timeout_ms: input.call_timeout_ms,
+        preset: chosen.map(|chosen| chosen.reference),
+        verified: None,
         state: ConnectionState::Pending,
         health: Health::Unchecked,
         health_detail: None,
@@ -55,20 +88,7 @@ async fn add(context: Context, input: AddConnection) -> Result<Connection, Failu
         version: 1,
         created_at: context.now,
     };
-    let change = find::change(&context, ADD.id);
-    let stored = context
-        .store()
-        .create_connection(context.tenant(), &change, connection)
-        .await?;
-    let kept = settings::keep(&context, stored.id, ADD.id, Some(&given), Some((&[], &headers))).await;
-    if let Err(failure) = kept {
-        // Without its secrets it would be a connection nobody asked for.
-        context
-            .store()
-            .remove_connection(context.tenant(), &change, stored.id)
-            .await?;
-        return Err(failure);
-    }
+    let stored = store(&context, connection, &given, &headers).await?;
     context.gateway.refresh(context.tenant()).await?;
     // A server that is switched off is not reached, not even to look what it has.
     if stored.enabled {
@@ -78,6 +98,47 @@ async fn add(context: Context, input: AddConnection) -> Result<Connection, Failu
             .schedule(context.tenant(), stored.id);
     }
     shown::one(&context, &stored).await
+}
+
+/// Stores a connection with its secrets, or not at all.
+async fn store(
+    context: &Context,
+    connection: domain::Connection,
+    given: &Given,
+    headers: &Headers,
+) -> Result<domain::Connection, Failure> {
+    let change = find::change(context, ADD.id);
+    let stored = context
+        .store()
+        .create_connection(context.tenant(), &change, connection)
+        .await?;
+    let kept = settings::keep(context, stored.id, ADD.id, Some(given), Some((&[], headers))).await;
+    if let Err(failure) = kept {
+        // Without its secrets it would be a connection nobody asked for.
+        context
+            .store()
+            .remove_connection(context.tenant(), &change, stored.id)
+            .await?;
+        return Err(failure);
+    }
+    Ok(stored)
+}
+
+/// What the preset says takes the place of what the input leaves out.
+fn chosen(context: &Context, named: &str, input: &mut AddConnection) -> Result<Chosen, Failure> {
+    let wanted = Wanted {
+        variant: input.variant.take(),
+        url: input.url.take(),
+        transport: input.transport.map(convert::to_transport),
+        auth: input.auth.take(),
+    };
+    let mut chosen = presets::choose(context, named, wanted)?;
+    input.label.get_or_insert_with(|| chosen.preset.name.clone());
+    input.url = Some(chosen.url.clone());
+    input.transport = Some(convert::transport(chosen.transport));
+    input.auth = Some(std::mem::replace(&mut chosen.auth, AuthInput::None));
+    input.headers.append(&mut chosen.headers);
+    Ok(chosen)
 }
 
 /// A URL that may be reached: public HTTPS, or exactly one the operator registered.

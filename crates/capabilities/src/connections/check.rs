@@ -1,11 +1,11 @@
 //! Tests and refreshes: both list what a server offers, neither runs a tool.
 
 use ::connections::{ConnectionError, TestReport};
-use api::connections::{CatalogueChanges, CatalogueCounts, ConnectionQuery, ConnectionReport};
+use api::connections::{CatalogueChanges, CatalogueCounts, Connection, ConnectionQuery, ConnectionReport};
 use domain::Effect;
-use gateway::capability::{Action, Capability, Context, Declaration, Failure, Method};
+use gateway::capability::{Capability, Context, Declaration, Failure, Method};
 
-use super::{CHANGE, shown};
+use super::{CHANGE_OWN, shown};
 use crate::find;
 
 const TEST: Declaration = Declaration {
@@ -16,7 +16,7 @@ const TEST: Declaration = Declaration {
     success: 200,
     idempotent: false,
     risk: domain::Risk::Medium,
-    ..CHANGE
+    ..CHANGE_OWN
 };
 
 const REFRESH: Declaration = Declaration {
@@ -25,13 +25,37 @@ const REFRESH: Declaration = Declaration {
     description: "Lists again what the server offers. New tools land unclassified and on no grant; changed ones are quarantined.",
     path: "/connections/{connection}/refresh",
     effect: Effect::Mutating,
-    action: Action::Administer,
     method: Method::Post,
     ..TEST
 };
 
+const QUEUE: Declaration = Declaration {
+    id: "connections.queue_refresh",
+    title: "Queue a refresh of a connection",
+    description: "Lists what the server offers again, in the background, and answers at once. The connection says how it went.",
+    path: "/connections/{connection}/refreshes",
+    success: 202,
+    idempotent: true,
+    command: Some("connections queue-refresh"),
+    ..REFRESH
+};
+
 pub(super) fn capabilities() -> Vec<Capability> {
-    vec![Capability::new(TEST, test), Capability::new(REFRESH, refresh)]
+    vec![
+        Capability::new(TEST, test),
+        Capability::new(REFRESH, refresh),
+        Capability::new(QUEUE, queue),
+    ]
+}
+
+async fn queue(context: Context, query: ConnectionQuery) -> Result<Connection, Failure> {
+    let connection = find::connection(&context, &query.connection)?;
+    let connections = context.gateway.connections();
+    // A server that is switched off is not reached, not even to look what it has.
+    if connection.enabled {
+        connections.schedule(context.tenant(), connection.id);
+    }
+    shown::one(&context, &connection).await
 }
 
 async fn test(context: Context, query: ConnectionQuery) -> Result<ConnectionReport, Failure> {
@@ -71,6 +95,7 @@ async fn told(
             prompts: count(prompts),
             resources: count(resources),
             resource_templates: count(templates),
+            skills: count(seen.map_or(0, |seen| seen.skills)),
         },
         changes: CatalogueChanges {
             added: count(tools.added),

@@ -46,10 +46,11 @@ async fn changes(context: Context, query: ChangesQuery) -> Result<Page<Definitio
         .filter_map(change)
         .collect();
     let page = paging::cut(
+        "changes",
         changed,
         |c| c.tool.clone(),
         &paging::request(query.cursor, query.limit),
-    );
+    )?;
     Ok(paging::page(page, |change| change))
 }
 

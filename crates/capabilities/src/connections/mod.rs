@@ -4,17 +4,23 @@ mod account;
 mod add;
 mod catalogue;
 mod check;
+mod context;
 mod definitions;
+mod presets;
+mod registry;
 mod settings;
 mod shown;
 mod sign_in;
 mod status;
 mod update;
+mod verify;
 
 use domain::{Effect, Risk, Surface};
 use gateway::capability::{Action, Capability, Declaration, Method};
 
 const SURFACES: &[Surface] = &[Surface::Api, Surface::Mcp, Surface::Cli];
+/// Of those that an agent may have of its own.
+const OWN: &[Surface] = &[Surface::Api, Surface::Mcp, Surface::Cli, Surface::Compatible];
 
 /// What the reading ones share.
 const READ: Declaration = Declaration {
@@ -31,6 +37,20 @@ const READ: Declaration = Declaration {
     surfaces: SURFACES,
     action: Action::Read,
     command: None,
+};
+
+/// What those share that look at what can be one agent's own.
+const READ_OWN: Declaration = Declaration {
+    surfaces: OWN,
+    action: Action::Own,
+    ..READ
+};
+
+/// What those share that change what can be one agent's own.
+const CHANGE_OWN: Declaration = Declaration {
+    surfaces: OWN,
+    action: Action::Own,
+    ..CHANGE
 };
 
 /// What the changing ones share.
@@ -52,7 +72,14 @@ const CHANGE: Declaration = Declaration {
 };
 
 pub(crate) fn capabilities() -> Vec<Capability> {
-    let mut all = vec![add::capability(), update::capability(), status::capability()];
+    let mut all = vec![
+        add::capability(),
+        update::capability(),
+        status::capability(),
+        presets::capability(),
+        registry::capability(),
+        verify::capability(),
+    ];
     all.extend(shown::capabilities());
     all.extend(check::capabilities());
     all.extend(catalogue::capabilities());

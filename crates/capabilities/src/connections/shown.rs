@@ -1,14 +1,17 @@
 //! Shows, lists and removes connections.
 
-use api::connections::{Account, Auth, Connection, ConnectionQuery};
-use api::{Page, PageQuery};
-use domain::{AccountKind, AccountState, AccountStatus, ConnectionOwner, Endpoint};
+use ::connections::preset;
+use api::Page;
+use api::connections::{
+    Account, Auth, Connection, ConnectionPreset, ConnectionQuery, ListConnections, Verified,
+};
+use domain::{AccountKind, AccountState, AccountStatus, ConnectionOwner, Endpoint, Surface};
 use gateway::capability::{Capability, Context, Declaration, Failure, Method};
 
-use super::{CHANGE, READ};
+use super::{CHANGE_OWN, READ_OWN};
 use crate::{convert, find, paging};
 
-const SHOW: Declaration = READ;
+const SHOW: Declaration = READ_OWN;
 
 const LIST: Declaration = Declaration {
     id: "connections.list",
@@ -16,7 +19,7 @@ const LIST: Declaration = Declaration {
     description: "Lists the MCP servers of the workspace with their lights, oldest first. Never their secrets.",
     path: "/connections",
     paged: true,
-    ..READ
+    ..READ_OWN
 };
 
 const REMOVE: Declaration = Declaration {
@@ -28,7 +31,7 @@ const REMOVE: Declaration = Declaration {
     path: "/connections/{connection}",
     success: 204,
     idempotent: false,
-    ..CHANGE
+    ..CHANGE_OWN
 };
 
 pub(super) fn capabilities() -> Vec<Capability> {
@@ -43,12 +46,22 @@ async fn show(context: Context, query: ConnectionQuery) -> Result<Connection, Fa
     one(&context, &*find::connection(&context, &query.connection)?).await
 }
 
-async fn list(context: Context, query: PageQuery) -> Result<Page<Connection>, Failure> {
+async fn list(context: Context, query: ListConnections) -> Result<Page<Connection>, Failure> {
     let wanted = paging::request(query.cursor, query.limit);
-    let page = context
-        .store()
-        .list_connections(context.tenant(), &wanted)
-        .await?;
+    let page = match (&query.agent, context.surface) {
+        (None, Surface::Api | Surface::Mcp | Surface::Cli | Surface::Agent | Surface::Page) => {
+            context
+                .store()
+                .list_connections(context.tenant(), &wanted)
+                .await?
+        }
+        (named, _) => {
+            let agent = find::own_agent(&context, named.as_deref())?;
+            let mut own = context.store().connections_of(context.tenant(), agent.id).await?;
+            own.sort_by_key(|connection| connection.id);
+            paging::cut("own", own, |connection| connection.id.to_string(), &wanted)?
+        }
+    };
     let accounts = context.store().all_accounts(context.tenant()).await?;
     Ok(paging::page(page, |connection| {
         let account = accounts
@@ -137,15 +150,26 @@ fn of(context: &Context, connection: &domain::Connection, state: Option<&Account
             .allowed_tools
             .as_ref()
             .map(|names| names.iter().map(ToString::to_string).collect()),
+        context: super::context::shown(&connection.context),
         enabled: connection.enabled,
         trusted: connection.trusted,
         call_timeout_ms: connection.call_timeout_ms,
+        preset: connection.preset.as_ref().map(|preset| ConnectionPreset {
+            id: preset.id.to_string(),
+            variant: preset.variant.to_string(),
+            provided: preset.provided,
+        }),
+        verified: connection.verified.map(|found| Verified {
+            proof: convert::proof(found.proof),
+            at: convert::time(found.at),
+        }),
         preparation_status: convert::preparation(connection.state),
         health_code: connection.health.to_string(),
         health_detail: connection.health_detail.clone(),
-        light: convert::light(connection.light(state, context.now)),
+        light: convert::light(preset::light(connection, connection.light(state, context.now))),
         checked_at: connection.checked_at.map(convert::time),
         protocol: connection.negotiated.as_deref().map(str::to_owned),
+        capabilities: super::context::capabilities(context, connection),
         catalog_version: connection.catalogue_version,
         catalog_fetched_at: connection.catalogue_at.map(convert::time),
         version: connection.version,

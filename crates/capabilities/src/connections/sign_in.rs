@@ -4,10 +4,11 @@ use api::connections::{
     Authorization, AuthorizationQuery, Connection, Disconnect, OpenAuthorization, OpenedAuthorization,
     StartAuthorization,
 };
-use domain::{AuthorizationId, AuthorizationStatus, Surface};
-use gateway::capability::{Capability, Context, Declaration, Failure, Method};
+use domain::{AuthorizationId, AuthorizationStatus, Identity, Role, Surface};
+use gateway::FailureKind;
+use gateway::capability::{Action, Capability, Context, Declaration, Failure, Method};
 
-use super::{CHANGE, READ, shown};
+use super::{CHANGE, CHANGE_OWN, READ_OWN, shown};
 use crate::{convert, find};
 
 const START: Declaration = Declaration {
@@ -17,7 +18,7 @@ const START: Declaration = Declaration {
                   ten minutes and approves there; a program cannot. Any change of the connection calls it off.",
     path: "/connections/{connection}/authorizations",
     command: Some("connections authorize"),
-    ..CHANGE
+    ..CHANGE_OWN
 };
 
 const SHOW: Declaration = Declaration {
@@ -25,7 +26,7 @@ const SHOW: Declaration = Declaration {
     title: "Show a sign-in",
     description: "Shows how a sign-in stands: whether a person went through it, and why it failed where it did.",
     path: "/connections/{connection}/authorizations/{authorization}",
-    ..READ
+    ..READ_OWN
 };
 
 const CANCEL: Declaration = Declaration {
@@ -37,7 +38,7 @@ const CANCEL: Declaration = Declaration {
     success: 204,
     idempotent: false,
     command: Some("connections cancel-authorization"),
-    ..CHANGE
+    ..CHANGE_OWN
 };
 
 const DISCONNECT: Declaration = Declaration {
@@ -46,7 +47,7 @@ const DISCONNECT: Declaration = Declaration {
     description: "Forgets the tokens of the account that somebody signed in to; nothing is issued or renewed any more. The settings stay.",
     path: "/connections/{connection}/disconnect",
     success: 200,
-    ..CHANGE
+    ..CHANGE_OWN
 };
 
 const OPEN: Declaration = Declaration {
@@ -57,6 +58,7 @@ const OPEN: Declaration = Declaration {
     success: 200,
     idempotent: false,
     surfaces: &[Surface::Page],
+    action: Action::Represent,
     command: None,
     ..CHANGE
 };
@@ -107,6 +109,7 @@ async fn disconnect(context: Context, input: Disconnect) -> Result<Connection, F
 }
 
 async fn open(context: Context, input: OpenAuthorization) -> Result<OpenedAuthorization, Failure> {
+    may_represent(&context).await?;
     let change = find::change(&context, OPEN.id);
     let id = AuthorizationId::from_uuid(input.authorization);
     let connections = context.gateway.connections();
@@ -143,4 +146,22 @@ fn told(context: &Context, found: &domain::Authorization) -> Authorization {
         error_detail: found.error_detail.clone(),
         version: (found.status == AuthorizationStatus::Completed).then_some(found.version),
     }
+}
+
+/// An account is the workspace's towards others: its Owner speaks for it, or whoever administers the organization.
+async fn may_represent(context: &Context) -> Result<(), Failure> {
+    let Identity::Member { id, role } = context.principal.identity else {
+        return Ok(());
+    };
+    let member = context.store().member(context.tenant(), id).await?;
+    let organization = member.and_then(|member| member.organization_role);
+    if role == Role::Owner || organization.is_some_and(Role::administers) {
+        return Ok(());
+    }
+    let detail = "signing in for the workspace needs its Owner, or an Owner or Admin of the organization";
+    Err(Failure::new(
+        FailureKind::Forbidden,
+        "members.beyond_own_role",
+        detail,
+    ))
 }

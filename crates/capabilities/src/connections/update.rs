@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use ::connections::preset;
 use api::connections::{Connection, UpdateConnection};
-use domain::{AccountKind, Endpoint, Label};
+use api::context::ConnectionContext;
+use domain::{AccountKind, ContextSelection, Endpoint, Label, PresetRef};
 use gateway::capability::{Capability, Context, Declaration, Failure, Method};
 
-use super::{CHANGE, account, add, settings, shown};
+use super::presets::{self, Wanted};
+use super::{CHANGE_OWN, account, add, settings, shown};
 use crate::{convert, find};
 
 const UPDATE: Declaration = Declaration {
@@ -18,7 +21,7 @@ const UPDATE: Declaration = Declaration {
     path: "/connections/{connection}",
     success: 200,
     idempotent: false,
-    ..CHANGE
+    ..CHANGE_OWN
 };
 
 pub(super) fn capability() -> Capability {
@@ -27,6 +30,11 @@ pub(super) fn capability() -> Capability {
 
 async fn update(context: Context, input: UpdateConnection) -> Result<Connection, Failure> {
     let before = find::connection(&context, &input.connection)?;
+    let mut input = input;
+    let chosen = match input.variant.take() {
+        Some(variant) => Some(choose(&context, &before, variant, &mut input)?),
+        None => None,
+    };
     let mut after = domain::Connection::clone(&before);
     after.version = input.expected_version;
     if let Some(label) = &input.label {
@@ -35,10 +43,8 @@ async fn update(context: Context, input: UpdateConnection) -> Result<Connection,
     endpoint(&context, &input, &mut after).await?;
     let moved = after.endpoint != before.endpoint;
     if moved && before.account.kind != AccountKind::None && input.auth.is_none() {
-        return Err(Failure::field(
-            "auth",
-            "changing the URL or transport of a connection with an account needs auth again",
-        ));
+        let detail = "changing the URL or transport of a connection with an account needs auth again";
+        return Err(Failure::field("auth", detail));
     }
     let given = input
         .auth
@@ -58,10 +64,21 @@ async fn update(context: Context, input: UpdateConnection) -> Result<Connection,
     if let Some(allowed) = input.allowed_tools {
         after.allowed_tools = allowed.map(add::unique).transpose()?;
     }
+    if let Some(wanted) = input.context {
+        after.context = selected(&context, &before, wanted)?;
+    }
     after.enabled = input.enabled.unwrap_or(after.enabled);
     after.call_timeout_ms = input.call_timeout_ms.or(after.call_timeout_ms);
     let other = moved || after.account.kind != before.account.kind;
-    after.trusted = input.trusted.unwrap_or(before.trusted && !other);
+    let provided =
+        |connection: &domain::Connection| connection.preset.as_ref().is_some_and(|preset| preset.provided);
+    // What the platform gave and somebody switched off comes back like any other connection: looked at, trusted and granted.
+    let given_up = provided(&before) && !after.enabled;
+    after.trusted = input.trusted.unwrap_or(before.trusted && !other && !given_up);
+    after.preset = chosen.or_else(|| preset::still(&after));
+    if given.is_some() || headers.is_some() {
+        after.verified = None;
+    }
     let change = find::change(&context, UPDATE.id);
     let stored = context
         .store()
@@ -88,6 +105,46 @@ async fn update(context: Context, input: UpdateConnection) -> Result<Connection,
             .schedule(context.tenant(), stored.id);
     }
     shown::one(&context, &stored).await
+}
+
+/// What is chosen besides tools, held to what the server lists.
+fn selected(
+    context: &Context,
+    before: &domain::Connection,
+    wanted: ConnectionContext,
+) -> Result<ContextSelection, Failure> {
+    let workspace = find::workspace(context)?;
+    let listed = workspace.catalogue(before.id);
+    let listed = listed.map(|found| (&**found, &before.context));
+    super::context::read(Some(wanted), listed)
+}
+
+/// What another variant of the preset says takes the place of what the input leaves out.
+fn choose(
+    context: &Context,
+    before: &domain::Connection,
+    variant: String,
+    input: &mut UpdateConnection,
+) -> Result<PresetRef, Failure> {
+    let Some(known) = &before.preset else {
+        let detail = "this connection was made from no preset; change its settings themselves";
+        return Err(Failure::field("variant", detail));
+    };
+    let wanted = Wanted {
+        variant: Some(variant),
+        url: input.url.take(),
+        transport: input.transport.map(convert::to_transport),
+        auth: input.auth.take(),
+    };
+    let chosen = presets::choose(context, &known.id, wanted)?;
+    let had_headers = preset::of(known).is_some_and(|(_, variant)| !variant.headers.is_empty());
+    if had_headers || !chosen.headers.is_empty() {
+        input.headers.get_or_insert_default().extend(chosen.headers);
+    }
+    input.url = Some(chosen.url);
+    input.transport = Some(convert::transport(chosen.transport));
+    input.auth = Some(chosen.auth);
+    Ok(chosen.reference)
 }
 
 async fn endpoint(

@@ -11,7 +11,7 @@ use crate::{convert, find, paging};
 const SET: Declaration = Declaration {
     id: "grants.set",
     title: "Grant a tool",
-    description: "Says what an agent may do with one exact tool, or with a connection's prompts or resources: deny, ask, allow \
+    description: "Says what an agent may do with one exact tool, or with a connection's prompts, resources or skills: deny, ask, allow \
                   (a high-risk tool asks) or unattended (nobody is asked).",
     method: Method::Put,
     path: "/agents/{agent}/grants",
@@ -69,7 +69,7 @@ async fn set(context: Context, input: SetGrant) -> Result<Grant, Failure> {
     if !matches!(subject, GrantSubject::Tool(_)) && !yes_or_no {
         return Err(Failure::field(
             "permission",
-            "prompts and resources know allow and deny only",
+            "prompts, resources and skills know allow and deny only",
         ));
     }
     let workspace = find::workspace(&context)?;
@@ -95,7 +95,7 @@ async fn set(context: Context, input: SetGrant) -> Result<Grant, Failure> {
 fn known(workspace: &Workspace, subject: &GrantSubject) -> bool {
     match subject {
         GrantSubject::Tool(tool) => workspace.knows(tool),
-        GrantSubject::Prompts(_) | GrantSubject::Resources(_) => true,
+        GrantSubject::Prompts(_) | GrantSubject::Resources(_) | GrantSubject::Skills(_) => true,
     }
 }
 
@@ -146,6 +146,7 @@ fn shown(workspace: &Workspace, grant: domain::Grant) -> Grant {
             GrantSubject::Tool(_) => GrantKind::Tool,
             GrantSubject::Prompts(_) => GrantKind::Prompts,
             GrantSubject::Resources(_) => GrantKind::Resources,
+            GrantSubject::Skills(_) => GrantKind::Skills,
         },
         connection_id: connection.map(|id| id.uuid()),
         connection: connection
@@ -155,7 +156,7 @@ fn shown(workspace: &Workspace, grant: domain::Grant) -> Grant {
             GrantSubject::Tool(ToolRef::Capability(name) | ToolRef::Upstream { name, .. }) => {
                 Some(name.to_string())
             }
-            GrantSubject::Prompts(_) | GrantSubject::Resources(_) => None,
+            GrantSubject::Prompts(_) | GrantSubject::Resources(_) | GrantSubject::Skills(_) => None,
         },
         permission: convert::permission(grant.permission),
         at: convert::time(grant.at),

@@ -1,13 +1,13 @@
 //! API keys.
 
-use api::keys::{CreateKey, CreatedKey, Key, KeyQuery};
+use api::keys::{Caller, CallerQuery, CreateKey, CreatedKey, Key, KeyQuery};
 use api::words::KeyKind;
 use api::{Page, PageQuery};
-use domain::{Effect, KeyId, Risk, Surface};
+use domain::{Effect, Identity, KeyId, Risk, Surface};
 use gateway::capability::{Action, Capability, Context, Declaration, Failure, Method};
 use store::KeyRecord;
 
-use crate::{convert, find, paging};
+use crate::{agents, convert, find, paging};
 
 /// Making a key answers with a secret, which must not travel through a model: that one is not on the operator's MCP endpoint.
 const CREATE: Declaration = Declaration {
@@ -21,7 +21,7 @@ const CREATE: Declaration = Declaration {
     idempotent: false,
     risk: Risk::High,
     effect: Effect::Mutating,
-    surfaces: &[Surface::Api, Surface::Cli],
+    surfaces: &[Surface::Api, Surface::Cli, Surface::Compatible],
     action: Action::Administer,
     command: None,
 };
@@ -51,11 +51,23 @@ const REVOKE: Declaration = Declaration {
     ..CREATE
 };
 
+const WHO: Declaration = Declaration {
+    id: "whoami",
+    title: "Who asks",
+    description: "Says whose key this is: its kind, its workspace, and the agent it acts as.",
+    path: "/whoami",
+    paged: false,
+    surfaces: &[Surface::Api, Surface::Mcp, Surface::Cli, Surface::Compatible],
+    action: Action::Use,
+    ..LIST
+};
+
 pub(crate) fn capabilities() -> Vec<Capability> {
     vec![
         Capability::new(CREATE, create),
         Capability::new(LIST, list),
         Capability::new(REVOKE, revoke),
+        Capability::new(WHO, who),
     ]
 }
 
@@ -101,6 +113,28 @@ async fn revoke(context: Context, query: KeyQuery) -> Result<(), Failure> {
         .await?;
     context.gateway.keys_changed().await?;
     Ok(())
+}
+
+async fn who(context: Context, _query: CallerQuery) -> Result<Caller, Failure> {
+    let tenant = context.tenant();
+    let (id, key) = match context.principal.identity {
+        Identity::Key { id, .. } => (Some(id.uuid()), context.store().key(tenant, id).await?),
+        Identity::Member { id, .. } => (Some(id.uuid()), None),
+        Identity::Client { consent, .. } => (Some(consent.uuid()), None),
+        Identity::System => (None, None),
+    };
+    let agent = match context.principal.bound_agent() {
+        Some(agent) => Some(find::agent(&context, &agent.to_string())?),
+        None => None,
+    };
+    Ok(Caller {
+        kind: context.principal.kind().to_owned(),
+        id,
+        organization_id: tenant.organization.uuid(),
+        workspace_id: tenant.workspace.uuid(),
+        key: key.map(shown),
+        agent: agent.map(agents::shown),
+    })
 }
 
 fn shown(key: KeyRecord) -> Key {

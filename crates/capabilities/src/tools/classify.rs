@@ -32,7 +32,9 @@ async fn classify(context: Context, input: ClassifyTool) -> Result<Tool, Failure
     let connection = find::connection(&context, &input.connection)?;
     let pin = PinName {
         connection: connection.id,
-        name: input.tool.into(),
+        name: find::workspace(&context)?
+            .present_name(&connection, &input.tool)
+            .into(),
     };
     let said = Classification {
         risk: convert::to_risk(input.risk),

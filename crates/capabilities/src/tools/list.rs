@@ -49,10 +49,11 @@ async fn list(context: Context, query: ListTools) -> Result<Page<Tool>, Failure>
         .collect();
     tools.sort_unstable();
     let page = paging::cut(
+        "tools",
         tools,
         ToString::to_string,
         &paging::request(query.cursor, query.limit),
-    );
+    )?;
     let items = page.items.iter().filter_map(|tool| {
         let mut shown = shown(&workspace, tool)?;
         if let Some(view) = &view {

@@ -12,11 +12,19 @@ const AREAS: &[(&str, &str)] = &[
         "audit",
         "The record, for auditors: facts in order, chained by hashes",
     ),
+    ("clients", "MCP clients that people let in"),
     ("config", "The operator's configuration"),
     ("connections", "MCP servers whose tools agents can be given"),
     ("grants", "What each agent was given"),
+    ("registry", "Servers that could be connected"),
+    ("invitations", "People who are asked to come"),
+    ("members", "People, and what each may do"),
     ("keys", "API keys: administrators' and agents'"),
+    ("phone", "Telephone calls, and what agents used on them"),
+    ("skills", "What to do with certain tools, written down"),
     ("tools", "Tools: which there are, who may use them and why not"),
+    ("voice", "How agents speak on calls"),
+    ("voices", "The voices there are"),
 ];
 
 /// What an area is about.

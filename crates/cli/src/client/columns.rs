@@ -25,6 +25,17 @@ const SHOWN: &[(&str, &[&str])] = &[
     ("agents.list", &["handle", "description", "enabled", "version"]),
     ("audit.list", &["seq", "at", "kind", "actor_kind", "fact"]),
     (
+        "clients.list",
+        &[
+            "id",
+            "name",
+            "resource",
+            "member_id=member",
+            "last_used_at",
+            "ended_by=ended",
+        ],
+    ),
+    (
         "connections.catalogue",
         &[
             "definition/name",
@@ -46,6 +57,7 @@ const SHOWN: &[(&str, &[&str])] = &[
             "health_code",
         ],
     ),
+    ("connections.presets", &["id", "name", "publisher", "description"]),
     (
         "grants.list",
         &["agent", "connection", "tool", "kind", "permission"],
@@ -55,8 +67,47 @@ const SHOWN: &[(&str, &[&str])] = &[
         &["id", "name", "kind", "created_at", "last_used_at", "revoked_at"],
     ),
     (
+        "invitations.list",
+        &["id", "email", "role", "expires_at", "accepted_at", "revoked_at"],
+    ),
+    (
+        "members.list",
+        &["id", "email", "name", "role", "enabled", "signed_in_at"],
+    ),
+    (
+        "phone.calls",
+        &["created_at", "direction", "remote_number=number", "status", "id"],
+    ),
+    ("phone.transcript", &["at_ms=ms", "party", "text"]),
+    (
+        "voices.list",
+        &["id", "name", "description", "available", "mcp_supported"],
+    ),
+    (
         "list_approvals",
         &["id", "agent", "tool", "arguments", "expires_at"],
+    ),
+    (
+        "search_mcp_registry",
+        &[
+            "id",
+            "name",
+            "publisher",
+            "publisher_verified=verified",
+            "auth",
+            "endpoint_url=url",
+        ],
+    ),
+    (
+        "skills.list",
+        &[
+            "slug",
+            "title",
+            "readiness",
+            "archived",
+            "owner_id=owner",
+            "version",
+        ],
     ),
     (
         "tools.list",

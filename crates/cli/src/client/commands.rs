@@ -9,10 +9,14 @@ use gateway::{Capability, Registry};
 
 use super::areas;
 use super::fields::{Field, Kind, fields};
+use super::hosted_agent::HostedAgentArgs;
 use crate::args::{ImportArgs, ServerArgs};
 
 /// The one command among them that is not a capability: no API takes a file of commands.
 pub(super) const IMPORT: [&str; 2] = ["connections", "import"];
+
+/// The verbs of another product's command line, which are over the routes of its API.
+pub(super) const HOSTED_AGENT: [&str; 2] = ["phone", "hosted-agent"];
 
 /// Adds the commands of all capabilities.
 pub(crate) fn commands(root: Command, registry: &Registry) -> Command {
@@ -27,6 +31,12 @@ pub(crate) fn commands(root: Command, registry: &Registry) -> Command {
     }
     let [area, word] = IMPORT;
     named.entry(area).or_default().push(import(word));
+    let [area, word] = HOSTED_AGENT;
+    let hosted = HostedAgentArgs::augment_args(Command::new(word))
+        .about("What an agent that speaks on the telephone uses")
+        .subcommand_required(true)
+        .arg_required_else_help(true);
+    named.entry(area).or_default().push(hosted);
     for (area, leaves) in named {
         let command = Command::new(area)
             .about(areas::about(area))

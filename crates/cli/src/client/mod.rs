@@ -6,6 +6,7 @@ mod call;
 mod columns;
 mod commands;
 mod fields;
+mod hosted_agent;
 mod http;
 mod server;
 mod show;
@@ -38,6 +39,12 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry) -> Option<ExitCode>
         let args = ImportArgs::from_arg_matches(leaf).map_err(anyhow::Error::new);
         args.and_then(|args| import::run(&args, registry))
             .map(|()| ExitCode::SUCCESS)
+    } else if words.starts_with(&commands::HOSTED_AGENT) {
+        let args = matches
+            .subcommand_matches(commands::HOSTED_AGENT[0])?
+            .subcommand_matches(commands::HOSTED_AGENT[1])?;
+        let args = hosted_agent::HostedAgentArgs::from_arg_matches(args).map_err(anyhow::Error::new);
+        args.and_then(|args| crate::serve::small_runtime()?.block_on(hosted_agent::run(&args)))
     } else {
         let capability = registry
             .on(Surface::Cli)

@@ -180,7 +180,7 @@ fn check_inputs(registry: &Registry, cases: Lines<'_>) {
 fn what_cannot_be_asked_is_the_callers_mistake() {
     let registry = registry();
     let refused: &[&[&str]] = &[
-        &["connections", "add", "--label", "L"],
+        &["connections", "show"],
         &["approvals", "resolve", "an-id", "perhaps"],
         &[
             "connections",

@@ -16,6 +16,8 @@ pub(crate) struct Config {
     pub(crate) names: Names,
     pub(crate) mcp: Mcp,
     pub(crate) upstream: Upstream,
+    pub(crate) presets: Presets,
+    pub(crate) registry: Registry,
     pub(crate) log: Log,
     #[serde(default)]
     pub(crate) connections: Vec<CommandEntry>,
@@ -99,6 +101,7 @@ pub(crate) struct Mcp {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Upstream {
+    pub(crate) connections_per_agent: u32,
     pub(crate) connect_seconds: u64,
     pub(crate) discovery_seconds: u64,
     pub(crate) call_seconds: u64,
@@ -110,6 +113,19 @@ pub(crate) struct Upstream {
     pub(crate) check_seconds: u64,
     pub(crate) max_message_bytes: usize,
     pub(crate) max_tools: usize,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Presets {
+    pub(crate) provide_exa: bool,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Registry {
+    pub(crate) url: String,
+    pub(crate) keep_seconds: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -141,6 +157,8 @@ pub(crate) enum Purpose {
     Mcp,
     /// An authorization server's documents and endpoints.
     Oauth,
+    /// The registry of servers.
+    Registry,
 }
 
 /// One rule.
@@ -171,6 +189,7 @@ impl Config {
         vec![
             ("server.head_seconds", self.server.head_seconds),
             ("server.body_seconds", self.server.body_seconds),
+            ("registry.keep_seconds", self.registry.keep_seconds),
             ("mcp.session_idle_seconds", self.mcp.session_idle_seconds),
             ("server.drain_seconds", self.server.drain_seconds),
             (

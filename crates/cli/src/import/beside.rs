@@ -158,9 +158,12 @@ fn connection(draft: &RemoteDraft) -> anyhow::Result<Connection> {
             .allowed_tools
             .as_ref()
             .map(|names| names.iter().map(|n| Arc::from(n.as_str())).collect()),
+        context: domain::ContextSelection::All,
         enabled: false,
         trusted: false,
         call_timeout_ms: draft.call_timeout_ms,
+        preset: None,
+        verified: None,
         state: ConnectionState::Pending,
         health: Health::Unchecked,
         health_detail: None,

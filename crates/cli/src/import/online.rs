@@ -93,8 +93,12 @@ fn text<'a>(object: &'a Value, name: &str) -> &'a str {
 
 fn body(draft: &RemoteDraft) -> AddConnection {
     AddConnection {
-        label: draft.label.clone(),
-        url: draft.url.clone(),
+        agent: None,
+        context: None,
+        label: Some(draft.label.clone()),
+        url: Some(draft.url.clone()),
+        preset: None,
+        variant: None,
         transport: serde_json::from_value(json!(draft.transport.as_str())).ok(),
         namespace: Some(draft.namespace.as_str().to_owned()),
         auth: draft.bearer.as_ref().map(|token| AuthInput::Bearer {

@@ -48,7 +48,7 @@ async fn follow(parts: Parts) {
 async fn follow_others(parts: Parts) {
     let mut others = parts.store.others();
     while others.changed().await.is_ok() {
-        if let Err(error) = parts.keys.refresh().await {
+        if let Err(error) = parts.credentials.reread().await {
             tracing::error!(%error, "the keys could not be read again");
         }
         if let Err(error) = parts.gateway.catch_up(parts.tenant).await {
@@ -71,11 +71,15 @@ async fn tidy(parts: Parts) {
     let mut clock = tokio::time::interval(TIDY_EVERY);
     loop {
         clock.tick().await;
-        if let Err(error) = parts.keys.write_uses().await {
+        if let Err(error) = parts.credentials.keys.write_uses().await {
             tracing::warn!(%error, "uses of keys could not be noted");
         }
         if let Err(error) = parts.store.purge_idempotent().await {
             tracing::warn!(%error, "old idempotency keys could not be dropped");
+        }
+        parts.people.tidy();
+        if let Err(error) = parts.store.purge_tokens().await {
+            tracing::warn!(%error, "lapsed tokens of clients could not be dropped");
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use domain::{
     Agent, AgentId, Classification, Effect, Grant, GrantSubject, Handle, KeyKind, PageRequest, Permission,
-    Risk, Secret, ToolRef,
+    Risk, Role, Scope, Secret, ToolRef,
 };
 use store::{Change, PinName};
 
@@ -36,6 +36,8 @@ pub(super) struct First {
     agent: Option<Secret>,
     sample: bool,
     given: bool,
+    /// Where somebody becomes the first Owner.
+    owner: Option<Secret>,
 }
 
 /// The key that automation gives the first administrator, read before anything is made.
@@ -70,7 +72,10 @@ pub(super) async fn bootstrap(
     args: &ServeArgs,
     given: Option<Secret>,
 ) -> anyhow::Result<First> {
-    let mut first = First::default();
+    let mut first = First {
+        owner: owner_link(parts, args.owner_link).await?,
+        ..First::default()
+    };
     let mut entries = config.connections.clone();
     if has_administrator(parts).await? {
         start(parts, config, &entries).await?;
@@ -91,6 +96,24 @@ pub(super) async fn bootstrap(
         first.sample = false;
     }
     Ok(first)
+}
+
+/// As long as nobody is an Owner, or where the operator asks for it, a start makes a link for one; those made before are worth nothing then.
+async fn owner_link(parts: &Parts, asked: bool) -> anyhow::Result<Option<Secret>> {
+    let looked = parts.store.has_owner(parts.tenant).await;
+    if looked.context("the members cannot be read")? && !asked {
+        return Ok(None);
+    }
+    let now = parts.gateway.clock().now();
+    let (invitation, token, hash) = identity::invite(None, (Role::Owner, Scope::Organization), now)?;
+    let change = Change::by_system("bootstrap");
+    parts
+        .store
+        .insert_invitation(parts.tenant, &change, &invitation, hash)
+        .await
+        .context("the first Owner's invitation")?;
+    let url = parts.gateway.public_url();
+    Ok(Some(Secret::new(format!("{url}/invitations/{}", token.expose()))))
 }
 
 /// Whether anybody was ever given an administrator's key; one that was revoked counts.
@@ -126,7 +149,8 @@ async fn start(parts: &Parts, config: &Config, entries: &[CommandEntry]) -> anyh
         .for_each(|problem| tracing::warn!("{problem}"));
     for connection in parts.store.all_connections(parts.tenant).await? {
         let remote = connection.endpoint.transport() != domain::Transport::Stdio;
-        if connection.enabled && remote {
+        // What the platform gave is known from what is shipped; it is asked when somebody uses or tests it.
+        if connection.enabled && remote && !connections::preset::qualifies(&connection) {
             parts.connections.schedule(parts.tenant, connection.id);
         }
     }
@@ -144,8 +168,10 @@ async fn make_agent(parts: &Parts) -> anyhow::Result<AgentId> {
                 handle,
                 description: "The agent of the first start.".to_owned(),
                 enabled: true,
+                claimed: true,
                 version: 1,
                 created_at: parts.gateway.clock().now(),
+                updated_at: parts.gateway.clock().now(),
             };
             let made = parts.store.create_agent(parts.tenant, &change, agent).await;
             made.context("the first agent")?.id
@@ -188,7 +214,7 @@ async fn make_keys(
             .await
             .context("the first keys")?;
     }
-    parts.keys.refresh().await?;
+    parts.credentials.keys.refresh().await?;
     first.admin = Some(admin.secret);
     first.agent = Some(bound.secret);
     Ok(())
@@ -267,8 +293,15 @@ async fn prepare_sample(parts: &Parts, agent: AgentId) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says where it serves; after the first start also the keys, this once.
+/// Says where somebody becomes the first Owner, as long as there is none, and where it serves; after the first start also the keys, this
+/// once.
 pub(super) fn tell(first: &First, config: &Config, address: SocketAddr) {
+    if let Some(link) = &first.owner {
+        output::say(&format!(
+            "Become an Owner within 24 hours, by this link:\n  {}",
+            link.expose()
+        ));
+    }
     let url = format!("http://{address}");
     output::say(&format!(
         "Switchboard serves on {url} (people reach it at {})",

@@ -105,6 +105,8 @@ pub(super) async fn adopt(
                 let merged = Connection {
                     id: known.id,
                     version: known.version,
+                    // The configuration says nothing of it.
+                    context: known.context.clone(),
                     ..wanted
                 };
                 parts.store.update_connection(tenant, &change, merged).await
@@ -162,9 +164,12 @@ fn wanted(parts: &Parts, entry: &CommandEntry) -> Result<Connection, String> {
             .allowed_tools
             .as_ref()
             .map(|names| names.iter().map(|n| n.as_str().into()).collect()),
+        context: domain::ContextSelection::All,
         enabled: entry.enabled,
         trusted: entry.trusted,
         call_timeout_ms: entry.call_seconds.map(|seconds| seconds.saturating_mul(1000)),
+        preset: None,
+        verified: None,
         state: ConnectionState::Pending,
         health: Health::Unchecked,
         health_detail: None,

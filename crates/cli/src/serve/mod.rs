@@ -5,6 +5,7 @@ mod bootstrap;
 mod commands;
 mod ports;
 mod stopping;
+mod strangers;
 mod wire;
 
 use std::io::IsTerminal as _;
@@ -129,6 +130,7 @@ pub(crate) async fn open_store(config: &Config, data: &Path, role: Role) -> anyh
     let options = Options {
         durability: config.store.durability.into(),
         clock: Clock::System,
+        connections_per_agent: config.upstream.connections_per_agent,
         role,
         ..Options::new(backend, root_keys(config, data)?)
     };

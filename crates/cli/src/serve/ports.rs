@@ -1,10 +1,12 @@
-//! What the kernel asks of the process: reading the configuration again, and the table of keys.
+//! What the kernel asks of the process: reading the configuration again, and what proves who somebody is.
 
 use std::sync::{Arc, OnceLock};
 
-use domain::Tenant;
+use domain::{Clock, Tenant};
 use gateway::{Failure, KeyTable, Later, Reload, ReloadReport};
-use identity::Keys;
+use identity::oauth::Tokens;
+use identity::{Keys, Sessions};
+use store::{Store, StoreError};
 
 use super::commands;
 use super::wire::Parts;
@@ -59,11 +61,34 @@ impl Reload for Configuration {
     }
 }
 
-/// The table of valid keys.
-pub(super) struct ValidKeys(pub(super) Keys);
+/// Everything in memory that proves who somebody is.
+#[derive(Clone)]
+pub(crate) struct Credentials {
+    pub(crate) keys: Keys,
+    pub(crate) sessions: Sessions,
+    pub(crate) tokens: Tokens,
+}
 
-impl KeyTable for ValidKeys {
+impl Credentials {
+    /// Reads it all.
+    pub(super) async fn load(store: &Store) -> Result<Self, StoreError> {
+        Ok(Self {
+            keys: Keys::load(store.clone(), Clock::System).await?,
+            sessions: Sessions::load(store.clone(), Clock::System).await?,
+            tokens: Tokens::load(store.clone(), Clock::System).await?,
+        })
+    }
+
+    /// Reads it all again.
+    pub(super) async fn reread(&self) -> Result<(), StoreError> {
+        self.keys.refresh().await?;
+        self.sessions.refresh().await?;
+        self.tokens.refresh().await
+    }
+}
+
+impl KeyTable for Credentials {
     fn refresh(&self) -> Later<'_, ()> {
-        Box::pin(async move { Ok(self.0.refresh().await?) })
+        Box::pin(async move { Ok(self.reread().await?) })
     }
 }

@@ -4,25 +4,30 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use connections::registry::RegistryOptions;
 use connections::schema::Schemas;
 use connections::{Connections, Limits, SignInOptions};
 use domain::{Clock, Tenant};
 use gateway::{Gateway, Ports, Registry};
-use identity::Keys;
+use identity::People;
+use identity::oauth::AuthorizationServer;
 use mcp::egress::Egress;
 use policy::NameLimits;
 use store::Store;
 use url::Url;
 
 use super::commands;
-use super::ports::{Configuration, ValidKeys};
+use super::ports::{Configuration, Credentials};
+use super::strangers::Strangers;
 use crate::config::{Config, Flags, Purpose};
 
 /// The parts of a serving process. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Parts {
     pub(crate) store: Store,
-    pub(crate) keys: Keys,
+    pub(crate) credentials: Credentials,
+    pub(crate) people: People,
+    pub(crate) sign_in: AuthorizationServer,
     pub(crate) connections: Connections,
     pub(crate) gateway: Gateway,
     pub(crate) tenant: Tenant,
@@ -39,7 +44,7 @@ pub(super) async fn wire(
         .bootstrap()
         .await
         .context("the first tenant cannot be made")?;
-    let keys = Keys::load(store.clone(), Clock::System)
+    let credentials = Credentials::load(&store)
         .await
         .context("the keys cannot be read")?;
     let schemas = Schemas::default();
@@ -54,9 +59,15 @@ pub(super) async fn wire(
         },
         schemas: schemas.clone(),
         limits: limits(config),
+        provides: config.presets.provide_exa,
+        registry: browsed(config)?,
         ..connections::Options::new(store.clone())
     };
     let connections = Connections::new(options).context("the upstream client cannot be set up")?;
+    for tenant in store.tenants().await.context("the workspaces cannot be read")? {
+        let provided = connections.provide(tenant).await;
+        provided.context("a workspace cannot be given the platform's connections")?;
+    }
     let own = Arc::new(OnceLock::new());
     let gateway = Gateway::start(gateway::Options {
         store: store.clone(),
@@ -72,14 +83,28 @@ pub(super) async fn wire(
                 flags: flags.clone(),
                 parts: own.clone(),
             }),
-            keys: Arc::new(ValidKeys(keys.clone())),
+            keys: Arc::new(credentials.clone()),
         },
     })
     .await
     .context("the policy facts cannot be read")?;
+    let people = People::new(
+        (store.clone(), Clock::System),
+        start.tenant,
+        credentials.sessions.clone(),
+    );
+    let sign_in = AuthorizationServer::new(
+        (store.clone(), Clock::System),
+        start.tenant.organization,
+        Url::parse(&config.server.public_url).context("server.public_url")?,
+        Arc::new(Strangers::new(egress(config, Purpose::Oauth)?)?),
+        credentials.tokens.clone(),
+    );
     let parts = Parts {
         store,
-        keys,
+        credentials,
+        people,
+        sign_in,
         connections,
         gateway,
         tenant: start.tenant,
@@ -111,6 +136,19 @@ pub(crate) fn egress(config: &Config, purpose: Purpose) -> anyhow::Result<Egress
     })
 }
 
+/// The registry of servers that people search.
+fn browsed(config: &Config) -> anyhow::Result<RegistryOptions> {
+    let url = config.registry.url.trim();
+    Ok(RegistryOptions {
+        url: (!url.is_empty())
+            .then(|| Url::parse(url))
+            .transpose()
+            .context("registry.url")?,
+        egress: Arc::new(egress(config, Purpose::Registry)?),
+        keep: Duration::from_secs(config.registry.keep_seconds.max(1)),
+    })
+}
+
 fn limits(config: &Config) -> Limits {
     let seconds = Duration::from_secs;
     let up = &config.upstream;
@@ -135,7 +173,9 @@ impl Parts {
     pub(super) fn app(&self, config: &Config) -> server::App {
         server::App::new(server::Options {
             gateway: self.gateway.clone(),
-            keys: self.keys.clone(),
+            keys: self.credentials.keys.clone(),
+            people: self.people.clone(),
+            sign_in: self.sign_in.clone(),
             public_url: config.server.public_url.clone(),
             allowed_hosts: config.server.allowed_hosts.clone(),
             allowed_origins: config.server.allowed_origins.clone(),

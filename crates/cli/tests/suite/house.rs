@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::sync::OnceCell;
+
+use crate::people::Person;
 
 /// The binary.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_switchboard");
@@ -19,6 +22,10 @@ pub(crate) struct House {
     pub(crate) url: String,
     pub(crate) admin: String,
     pub(crate) agent: String,
+    /// Where somebody becomes the first Owner, while there is none.
+    pub(crate) owner_link: String,
+    /// What the browser of its first Owner keeps, once there is one.
+    pub(crate) owner: OnceCell<Person>,
     /// All it printed when it started.
     pub(crate) told: String,
     start: Start,
@@ -64,6 +71,8 @@ impl Start {
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(folder.join("data"))
             .args(&self.options)
+            // Tests of it ask for it.
+            .env("SWITCHBOARD__PRESETS__PROVIDE_EXA", "false")
             .envs(self.environment.iter().cloned())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -97,12 +106,14 @@ impl House {
     /// Serves for the first time, in this way.
     pub(crate) fn start_as(folder: TempDir, start: Start) -> Self {
         let (child, stdout) = start.launch(folder.path());
-        let (url, admin, agent, told) = Default::default();
+        let (url, admin, agent, owner_link, told) = Default::default();
         let mut house = Self {
             folder,
             url,
             admin,
             agent,
+            owner_link,
+            owner: OnceCell::new(),
             told,
             start,
             child,
@@ -120,6 +131,8 @@ impl House {
             url: String::new(),
             admin: self.admin.clone(),
             agent: self.agent.clone(),
+            owner_link: String::new(),
+            owner: OnceCell::new(),
             told: String::new(),
             start,
             child,
@@ -167,7 +180,9 @@ impl House {
     fn read(&mut self, line: &str) -> bool {
         self.told.push_str(line);
         self.told.push('\n');
-        if let Some(rest) = line.strip_prefix("Switchboard serves on ") {
+        if let Some((_, token)) = line.split_once("/invitations/") {
+            token.trim().clone_into(&mut self.owner_link);
+        } else if let Some(rest) = line.strip_prefix("Switchboard serves on ") {
             rest.split(' ').next().unwrap().clone_into(&mut self.url);
             // Only the first start has more to say.
             return !self.admin.is_empty();

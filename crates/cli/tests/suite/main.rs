@@ -10,6 +10,7 @@
 
 mod bridge;
 mod client;
+mod compatible;
 mod corpora;
 mod crash;
 mod drain;
@@ -20,12 +21,15 @@ mod house;
 mod import;
 mod killed;
 mod no_defaults;
+mod people;
+mod platform;
 mod progress;
 mod proxies;
 mod relay;
 mod reload;
 mod scene;
 mod sign_in;
+mod skills;
 mod store_copy;
 mod upstream;
 mod usage;

@@ -104,6 +104,12 @@ async fn fill(scene: &Scene, guarded: &Guarded) {
         json!({ "handle": "second", "description": "n\u{e4}me \u{1F600}" }),
     )
     .await;
+    scene
+        .house
+        .json(&["voice", "set", "--agent", "default", "--voice", "nova"]);
+    on_the_phone(scene).await;
+    a_skill(scene).await;
+    a_client(scene).await;
     let bearer = scene.house.file("bearer", "s3cret");
     scene.connect_with("kept", &["--bearer-file", &bearer]).await;
     for tool in ["up__read", "up__write", "kept__write"] {
@@ -126,6 +132,57 @@ async fn fill(scene: &Scene, guarded: &Guarded) {
     assert_eq!(waiting["items"].as_array().unwrap().len(), 1, "{waiting}");
     let set = ["vault", "set", "token", "--data", &scene.house.data()];
     assert_eq!(scene.house.run_with(&set, "", "hunter2").code, 0);
+}
+
+/// A telephone call with a word said on it, as whoever serves voices writes it.
+async fn on_the_phone(scene: &Scene) {
+    let shown = scene.house.json(&["agents", "show", "default"]);
+    let agent = shown["id"].as_str().unwrap().replace('-', "");
+    let id = "0193a1b2c3d47e5f8a9b0c1d2e3f4a5b";
+    let database = Database::sqlite(&Path::new(&scene.house.data()).join("switchboard.db"));
+    let call = format!(
+        "INSERT INTO phone_calls SELECT organization_id, workspace_id, x'{id}', 1, agent_id, x'{id}', NULL, '+15550002222', 'inbound',
+         'completed', FALSE, NULL, NULL, 'contact_scoped', 1, 2, 1, 2 FROM agents WHERE agent_id = x'{agent}'"
+    );
+    database.run(&call).await.unwrap();
+    let turn = "INSERT INTO phone_turns SELECT organization_id, workspace_id, phone_call_id, 0, 5, 'remote', 'Hello?', 1 FROM phone_calls";
+    database.run(turn).await.unwrap();
+    database.close().await;
+}
+
+/// A person, and a client they let in.
+async fn a_client(scene: &Scene) {
+    crate::people::owner(&scene.house).await;
+    let database = Database::sqlite(&Path::new(&scene.house.data()).join("switchboard.db"));
+    let id = "0193a1b2c3d47e5f8a9b0c1d2e3f4a5d";
+    let statements = [
+        format!("INSERT INTO clients SELECT organization_id, x'{id}', 'c', '[\"https://c.example/cb\"]', 1, NULL FROM organizations"),
+        format!(
+            "INSERT INTO consents SELECT organization_id, workspace_id, x'{id}', 1, NULL, agent_id, 'c', 'c', '/mcp', 1, NULL, NULL, NULL
+             FROM agents WHERE handle = 'default'"
+        ),
+        format!(
+            "INSERT INTO tokens SELECT organization_id, workspace_id, x'{id}', consent_id, 'refresh', zeroblob(32), NULL, NULL, 1,
+             9000000000000000, NULL FROM consents"
+        ),
+    ];
+    for statement in statements {
+        database.run(&statement).await.unwrap();
+    }
+    database.close().await;
+}
+
+/// A skill of the workspace.
+async fn a_skill(scene: &Scene) {
+    let id = "0193a1b2c3d47e5f8a9b0c1d2e3f4a5c";
+    let database = Database::sqlite(&Path::new(&scene.house.data()).join("switchboard.db"));
+    let skill = format!(
+        "INSERT INTO skills (organization_id, workspace_id, skill_id, seq, slug, title, description, body, requires, archived, version,
+         created_at, updated_at)
+         SELECT organization_id, workspace_id, x'{id}', 1, 'greet', 'Greet', 'Greets', 'Say hello.', '[]', FALSE, 1, 1, 1 FROM workspaces"
+    );
+    database.run(&skill).await.unwrap();
+    database.close().await;
 }
 
 /// Every row of a SQLite file, by table.

@@ -22,7 +22,7 @@ fn exit_codes() {
         (&["completions", "fish"], 0),
         (&["openapi"], 0),
         (&["nonsense"], 64),
-        (&["connections", "add"], 64),
+        (&["connections", "show"], 64),
         (
             &["connections", "import", "mcp.json", "--dialect", "nonsense"],
             64,

@@ -1,6 +1,7 @@
 //! Accounts with tokens: people sign in once, and tokens are renewed before they lapse, by one process for all.
 
 mod error;
+mod give_back;
 mod options;
 mod party;
 mod renew;

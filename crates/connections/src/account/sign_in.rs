@@ -274,7 +274,8 @@ impl Connections {
         Ok(ended.await?)
     }
 
-    /// Forgets an account's tokens. Sessions that use them end after the calls under way; the settings stay.
+    /// Forgets an account's tokens, and gives them back where the authorization server takes that. Sessions that use them end after the
+    /// calls under way; the settings stay.
     ///
     /// # Errors
     /// `NotOauth`; the connection is another one by now.
@@ -285,11 +286,16 @@ impl Connections {
         expected: u32,
         change: &Change,
     ) -> Result<(), SignInError> {
-        self.for_person(tenant, connection).await?;
+        let settings = self.for_person(tenant, connection).await?;
+        let given_back = self.inner.to_give_back(tenant, &settings).await?;
         self.inner
             .store
             .disconnect_account(tenant, change, connection, expected)
             .await?;
+        if let Some(given_back) = given_back {
+            // What is forgotten here is forgotten whatever the authorization server says.
+            self.inner.tasks.spawn_on(given_back.send(), &self.inner.runtime);
+        }
         self.changed(connection);
         self.schedule(tenant, connection);
         Ok(())

@@ -53,7 +53,10 @@ impl Connections {
             (Relay::Subscribe | Relay::Unsubscribe, Target::Resource { uri, .. }) => {
                 way.subscription(relay, uri, &to).await
             }
-            (Relay::Subscribe | Relay::Unsubscribe, Target::Tool(_) | Target::Prompt { .. }) => {
+            (
+                Relay::Subscribe | Relay::Unsubscribe,
+                Target::Tool(_) | Target::Prompt { .. } | Target::Skill { .. },
+            ) => {
                 return invalid("only resources can be subscribed to");
             }
         };
@@ -113,7 +116,7 @@ impl Way {
 fn completion(cleared: &Cleared, target: &Target, to: &Dispatch) -> Result<Object, WireError> {
     let (kind, key) = match target {
         Target::Prompt { .. } => ("ref/prompt", "name"),
-        Target::Resource { .. } => ("ref/resource", "uri"),
+        Target::Resource { .. } | Target::Skill { .. } => ("ref/resource", "uri"),
         Target::Tool(_) => ("ref/tool", "name"),
     };
     let mut params = Object::parse(cleared.call().arguments.raw())?;

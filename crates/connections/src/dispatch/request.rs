@@ -22,6 +22,8 @@ pub(super) fn of(call: &Call, to: &Dispatch) -> Result<(Cow<'static, str>, Objec
         }
         Target::Prompt { name, .. } => ("prompts/get", named(call, "name", name)?),
         Target::Resource { uri, .. } => ("resources/read", named(call, "uri", uri)?),
+        // Which file is among the arguments, which the kernel made.
+        Target::Skill { .. } => ("resources/read", Object::parse(call.arguments.raw())?),
     };
     add_extras(&mut params, to);
     Ok((Cow::Borrowed(method), params))

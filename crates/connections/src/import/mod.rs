@@ -43,8 +43,19 @@ pub use notice::Notice;
 pub use secrets::{holds_secret, names_secret};
 pub use template::{Fallback, FoundSecret, Part, Reference, ReferenceKind, Template};
 
+use serde_json::{Map, Value};
+
 use draft::Drafts;
 use notice::Path;
+
+/// Reads YAML that is an object, within the bounds of files. A key that occurs twice is an error, said in words.
+pub(crate) fn read_yaml(text: &str) -> Result<Map<String, Value>, String> {
+    let tree = format::tree(text, Format::Yaml).map_err(|error| error.to_string())?;
+    match tree.duplicates.first() {
+        Some(twice) => Err(format!("{:?} occurs twice", twice.join("."))),
+        None => Ok(tree.root),
+    }
+}
 
 /// Largest file, in bytes.
 pub const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;

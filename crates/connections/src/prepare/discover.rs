@@ -3,25 +3,30 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::Connection;
+use domain::{Connection, PresetRef};
+use futures::future::join_all;
 use mcp::discovery::{Bounds, Kind, Listing, list_all};
 use mcp::version::Era;
 use mcp::{RequestError, Upstream};
 use serde_json::value::RawValue;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::bound::{self, Room};
 use super::reconcile::Seen;
 use crate::definition::Tool;
 use crate::depth::too_deep;
 use crate::pool::shorten;
+use crate::preset;
 use crate::schema::Schemas;
+use crate::skill::Skill;
 use crate::{ConnectionError, Limits};
 
 /// Pages of one list.
 const PAGES: usize = 1_000;
 /// Problems that are kept of one discovery.
 const PROBLEMS: usize = 200;
+/// What is listed besides tools.
+const OTHERS: [Kind; 4] = [Kind::Prompts, Kind::Resources, Kind::Templates, Kind::Skills];
 /// How much more than is kept may be read, so that allowed tools are found wherever they stand.
 const SEARCHED: usize = 4;
 
@@ -31,35 +36,38 @@ pub(super) struct Discovered {
     pub(super) prompts: Vec<Arc<RawValue>>,
     pub(super) resources: Vec<Arc<RawValue>>,
     pub(super) templates: Vec<Arc<RawValue>>,
+    pub(super) skills: Vec<Arc<RawValue>>,
     /// Whether every tool the server has was listed.
     pub(super) complete: bool,
     /// What is missing or wrong.
     pub(super) problems: Vec<String>,
     /// What is odd but does no harm.
     pub(super) oddities: Vec<String>,
+    /// Which preset the connection was made from.
+    pub(super) preset: Option<PresetRef>,
     /// How long all of it stays true, as the server says.
     pub(super) ttl: Option<Duration>,
 }
 
-/// Lists everything.
+/// Lists everything. Tools are what a connection is for: without them there is no answer. What else cannot be listed, or not in time,
+/// is missing, and nothing more.
 pub(super) async fn everything(
     upstream: &Upstream,
     connection: &Connection,
     limits: &Limits,
 ) -> Result<Discovered, ConnectionError> {
-    let listing = async {
-        let tools = list(upstream, Kind::Tools, limits)
-            .await
-            .map_err(|e| ConnectionError::Discovery(Arc::new(e)))?;
-        let mut others = Vec::with_capacity(3);
-        for kind in [Kind::Prompts, Kind::Resources, Kind::Templates] {
-            others.push((kind, list(upstream, kind, limits).await));
-        }
-        Ok::<_, ConnectionError>((tools, others))
-    };
-    let timed = timeout(limits.discovery, listing).await;
-    let (tools, others) = timed.map_err(|_| ConnectionError::DiscoveryTimeout(limits.discovery))??;
-    let said = others.iter().filter_map(|(_, listing)| listing.as_ref().ok());
+    let deadline = Instant::now() + limits.discovery;
+    let tools = timeout_at(deadline, list(upstream, Kind::Tools, limits)).await;
+    let tools = tools
+        .map_err(|_| ConnectionError::DiscoveryTimeout(limits.discovery))?
+        .map_err(|e| ConnectionError::Discovery(Arc::new(e)))?;
+    let others = join_all(
+        OTHERS.map(|kind| async move { (kind, timeout_at(deadline, list(upstream, kind, limits)).await) }),
+    )
+    .await;
+    let said = others
+        .iter()
+        .filter_map(|(_, listing)| listing.as_ref().ok()?.as_ref().ok());
     let shortest = std::iter::once(&tools)
         .chain(said)
         .filter_map(|listing| listing.ttl)
@@ -73,12 +81,15 @@ pub(super) async fn everything(
     found.ttl = shortest.filter(|_| upstream.negotiated().version.era() == Era::Modern);
     for (kind, listing) in others {
         let items = match listing {
-            Ok(listing) => read_items(listing, kind, &mut room, &mut found.problems),
-            Err(error) => {
-                // Tools are what a connection is for; the rest may be missing.
-                found
-                    .problems
-                    .push(shorten(&format!("{} failed: {error}", kind.method())));
+            Ok(Ok(listing)) => read_items(listing, kind, &mut room, &mut found.problems),
+            Ok(Err(error)) => {
+                let problem = format!("{} failed: {error}", kind.method());
+                found.problems.push(shorten(&problem));
+                Vec::new()
+            }
+            Err(_) => {
+                let problem = format!("{} took longer than {:?}", kind.method(), limits.discovery);
+                found.problems.push(problem);
                 Vec::new()
             }
         };
@@ -86,12 +97,34 @@ pub(super) async fn everything(
             Kind::Prompts => found.prompts = items,
             Kind::Resources => found.resources = items,
             Kind::Templates => found.templates = items,
+            Kind::Skills => found.skills = read_skills(items, &mut found.problems, &mut found.oddities),
             Kind::Tools => {}
         }
     }
     found.problems.truncate(PROBLEMS);
     found.oddities.truncate(PROBLEMS);
     Ok(found)
+}
+
+/// Keeps what is a skill. One that is not loaded is kept as well: people see why.
+fn read_skills(
+    items: Vec<Arc<RawValue>>,
+    problems: &mut Vec<String>,
+    oddities: &mut Vec<String>,
+) -> Vec<Arc<RawValue>> {
+    let mut kept = Vec::with_capacity(items.len());
+    for raw in items {
+        match Skill::read(raw) {
+            Ok(skill) => {
+                if let Some(why) = &skill.unsupported {
+                    oddities.push(shorten(&format!("skill {:?} is not loaded: {why}", skill.uri)));
+                }
+                kept.push(skill.raw);
+            }
+            Err(malformed) => problems.push(shorten(&malformed.to_string())),
+        }
+    }
+    kept
 }
 
 async fn list(upstream: &Upstream, kind: Kind, limits: &Limits) -> Result<Listing, RequestError> {
@@ -125,7 +158,7 @@ fn read_tools(listing: Listing, connection: &Connection, room: &mut Room) -> Dis
             Err(malformed) => problems.push(shorten(&malformed.to_string())),
         }
     }
-    let (kept, left_out) = bound::tools(all, connection.allowed_tools.as_deref(), room);
+    let (kept, left_out) = bound::tools(all, preset::offered(connection).as_deref(), room);
     if left_out > 0 {
         problems.push(format!(
             "{left_out} tools are over the bounds of a catalogue and are left out"
@@ -139,9 +172,11 @@ fn read_tools(listing: Listing, connection: &Connection, room: &mut Room) -> Dis
         prompts: Vec::new(),
         resources: Vec::new(),
         templates: Vec::new(),
+        skills: Vec::new(),
         complete: !listing.truncated && left_out == 0,
         problems,
         oddities,
+        preset: connection.preset.clone(),
         ttl: None,
     }
 }

@@ -10,6 +10,7 @@ mod queue;
 mod reconcile;
 mod run;
 mod schedule;
+mod skill;
 mod test;
 
 #[cfg(test)]
@@ -48,6 +49,8 @@ pub struct Preparation {
     pub tools: ToolCounts,
     /// Prompts, resources and templates kept.
     pub contexts: (usize, usize, usize),
+    /// How many skills were listed.
+    pub skills: usize,
     /// What was left out, cut or odd, for people. May quote the server.
     pub problems: Vec<String>,
     /// How long it took.

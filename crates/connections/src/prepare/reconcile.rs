@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use domain::{ConnectionId, DefinitionState, Timestamp};
+use domain::{ConnectionId, DefinitionState, PresetRef, Timestamp};
 use store::{Definition, ToolPin};
 
 use super::ToolCounts;
 use crate::definition::Tool;
+use crate::preset;
 
 /// What a discovery makes of the pins.
 #[derive(Debug, Default)]
@@ -25,9 +26,10 @@ pub(super) struct Seen {
 }
 
 /// Pins new tools at their present definition, quarantines changed ones, and marks those that are gone; with an incomplete list nothing
-/// counts as gone. What a person accepted never changes here.
+/// counts as gone. What a person accepted never changes here; what was only shipped gives way to what the server says first. A preset's
+/// word classifies a tool when it is first seen.
 pub(super) fn reconcile(
-    connection: ConnectionId,
+    (connection, preset): (ConnectionId, Option<&PresetRef>),
     known: Vec<ToolPin>,
     (seen, complete): (&[Seen], bool),
     now: Timestamp,
@@ -39,7 +41,7 @@ pub(super) fn reconcile(
     for item in seen {
         let before = known.remove(&item.tool.name);
         done.counts.added += usize::from(before.is_none());
-        let pin = judge(connection, item, before.as_ref(), now);
+        let pin = judge((connection, preset), item, before.as_ref(), now);
         done.counts.changed += usize::from(pin.state == DefinitionState::Quarantined);
         done.counts.unusable += usize::from(pin.state == DefinitionState::Unusable);
         if before.is_none_or(|before| differs(&before, &pin)) {
@@ -63,13 +65,23 @@ pub(super) fn reconcile(
     done
 }
 
-fn judge(connection: ConnectionId, item: &Seen, before: Option<&ToolPin>, now: Timestamp) -> ToolPin {
+fn judge(
+    (connection, preset): (ConnectionId, Option<&PresetRef>),
+    item: &Seen,
+    before: Option<&ToolPin>,
+    now: Timestamp,
+) -> ToolPin {
     let tool = &item.tool;
     let seen = Definition {
         digest: tool.digest,
         raw: tool.raw.clone(),
     };
-    let accepted = before.and_then(|pin| pin.accepted.clone());
+    let only_shipped = |accepted: &Definition| {
+        preset.is_some_and(|preset| preset::shipped(preset, &tool.name, accepted.digest))
+    };
+    let accepted = before
+        .and_then(|pin| pin.accepted.clone())
+        .filter(|accepted| !only_shipped(accepted));
     let changed = accepted
         .as_ref()
         .is_some_and(|accepted| accepted.digest != seen.digest);
@@ -85,7 +97,10 @@ fn judge(connection: ConnectionId, item: &Seen, before: Option<&ToolPin>, now: T
         accepted: if changed { accepted } else { Some(seen.clone()) },
         // What the accepted definition said decides what the tool is eligible for.
         hints: before.filter(|_| changed).map_or(tool.hints, |pin| pin.hints),
-        classification: before.and_then(|pin| pin.classification),
+        classification: match before {
+            Some(pin) => pin.classification,
+            None => preset.and_then(|preset| preset::classification(preset, &tool.name, now)),
+        },
         first_seen: before.map_or(now, |pin| pin.first_seen),
         changed_at: before
             .filter(|pin| pin.state == state && same(pin.seen.as_ref(), &seen))

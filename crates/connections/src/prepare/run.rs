@@ -82,7 +82,7 @@ impl Inner {
     }
 
     /// A session to list on, and whether it stays open. Shared sessions of enabled connections do, so that calls find them warm.
-    async fn session(
+    pub(super) async fn session(
         self: &Arc<Self>,
         line: &Arc<Line>,
         settings: &Arc<Settings>,
@@ -135,6 +135,7 @@ impl Inner {
             catalogue: version,
             tools: counts,
             contexts: (found.prompts.len(), found.resources.len(), found.templates.len()),
+            skills: found.skills.len(),
             problems: found.problems,
             took: started.elapsed(),
         })
@@ -142,7 +143,8 @@ impl Inner {
 
     async fn pin(&self, line: &Line, found: &Discovered) -> Result<(ToolCounts, bool), ConnectionError> {
         let known = self.store.list_pins(line.tenant, Some(line.id)).await?;
-        let done = reconcile(line.id, known, (&found.tools, found.complete), self.clock.now());
+        let whose = (line.id, found.preset.as_ref());
+        let done = reconcile(whose, known, (&found.tools, found.complete), self.clock.now());
         let changed = !done.pins.is_empty();
         if changed {
             self.store
@@ -164,6 +166,7 @@ impl Inner {
             prompts: found.prompts.clone(),
             resources: found.resources.clone(),
             templates: found.templates.clone(),
+            skills: found.skills.clone(),
             problems: found.problems.clone(),
         }
     }
@@ -220,7 +223,10 @@ impl News {
         Self {
             tools: pins || !same(&before.tools, &now.tools),
             prompts: !same(&before.prompts, &now.prompts),
-            resources: !same(&before.resources, &now.resources) || !same(&before.templates, &now.templates),
+            // Skills are resources to clients.
+            resources: !same(&before.resources, &now.resources)
+                || !same(&before.templates, &now.templates)
+                || !same(&before.skills, &now.skills),
             server: !same(before.server.as_slice(), now.server.as_slice())
                 || !same(before.capabilities.as_slice(), now.capabilities.as_slice())
                 || before.instructions != now.instructions,

@@ -63,7 +63,7 @@ fn at(micros: i64) -> Timestamp {
 
 fn run(known: Vec<ToolPin>, seen: &[Seen], complete: bool, now: i64) -> Reconciled {
     let id: ConnectionId = "00000000-0000-7000-8000-000000000001".parse().unwrap();
-    reconcile(id, known, (seen, complete), at(now))
+    reconcile((id, None), known, (seen, complete), at(now))
 }
 
 #[test]

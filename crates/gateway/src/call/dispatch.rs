@@ -9,18 +9,21 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use store::{IntentError, Recorded};
 
+use super::Held;
 use super::conclude::{Stopped, record_unavailable, withheld};
 use super::{Exchange, Notice, ReplyBody};
 use crate::record::{Decided, End};
 use crate::{Context, Failure, Gateway, View};
 
 /// What is asked of a cleared target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Asked {
     /// The call itself: `tools/call`, `prompts/get`, `resources/read`.
     Call,
     /// A request beside it: completing an argument, hearing of changes.
     Beside(Relay),
+    /// The call itself, whose result counts only if it holds.
+    Held(Held),
 }
 
 /// A call that ran.
@@ -80,7 +83,7 @@ impl Gateway {
         }
     }
 
-    async fn run_read_only(
+    pub(super) async fn run_read_only(
         &self,
         permit: Permit,
         recorded: Recorded,
@@ -109,9 +112,10 @@ impl Gateway {
                 let id = id.clone();
                 self.act_built_in(&id, cleared).await
             }
-            Target::Tool(ToolRef::Upstream { .. }) | Target::Prompt { .. } | Target::Resource { .. } => {
-                self.act_upstream(cleared, exchange, asked).await
-            }
+            Target::Tool(ToolRef::Upstream { .. })
+            | Target::Prompt { .. }
+            | Target::Resource { .. }
+            | Target::Skill { .. } => self.act_upstream(cleared, exchange, asked).await,
         };
         end.write(finished.outcome, result_digest(&finished.body));
         finished
@@ -153,10 +157,15 @@ impl Gateway {
             timeout: exchange.timeout,
         };
         let connections = &self.inner.connections;
-        finish(match asked {
-            Asked::Call => connections.dispatch(cleared, dispatch, exchange.events).await,
-            Asked::Beside(relay) => connections.relay(cleared, relay, dispatch, exchange.events).await,
-        })
+        match asked {
+            Asked::Call => finish(connections.dispatch(cleared, dispatch, exchange.events).await),
+            Asked::Held(held) => held.check(finish(
+                connections.dispatch(cleared, dispatch, exchange.events).await,
+            )),
+            Asked::Beside(relay) => {
+                finish(connections.relay(cleared, relay, dispatch, exchange.events).await)
+            }
+        }
     }
 }
 
@@ -222,7 +231,7 @@ fn notice(code: OutcomeCode, detail: Option<&str>, details: &Value) -> ReplyBody
     })
 }
 
-fn failed(code: OutcomeCode, detail: &str) -> Finished {
+pub(super) fn failed(code: OutcomeCode, detail: &str) -> Finished {
     Finished {
         outcome: Outcome::failed(code),
         body: notice(code, Some(detail), &json!({})),

@@ -2,12 +2,16 @@
 
 mod conclude;
 mod dispatch;
+mod held;
 pub(crate) mod prepare;
+mod probe;
 mod reply;
 mod request;
 
 pub(crate) use conclude::record_unavailable;
 pub(crate) use dispatch::Asked;
+pub(crate) use held::Held;
+pub use probe::{ProbeRequest, Probed};
 pub use reply::{ApprovalNotice, Notice, ReplyBody, ToolReply};
 pub use request::{ContextRequest, Exchange, ToolRequest};
 

@@ -104,13 +104,23 @@ impl Gateway {
         (exchange, surface): (&Exchange, Option<Surface>),
     ) -> Step {
         let snapshot = view.snapshot();
-        let found = snapshot.by_name(name);
+        let found = snapshot
+            .by_name(name)
+            .or_else(|| view.by_former_name(name, self.inner.names));
         let (target, definition) = match (found, snapshot.why_absent(name)) {
             (Some(tool), _) => (tool.tool.clone(), tool.definition),
             (None, Some(absent)) => (absent.tool.clone(), Digest::of(b"")),
             (None, None) => (ToolRef::Capability(name.clone()), Digest::of(b"")),
         };
         let (arguments, unreadable) = read(arguments);
+        let adapter = found
+            .and_then(|tool| view.known(tool))
+            .and_then(KnownTool::adapter);
+        let arguments = match adapter {
+            // What was judged is what is sent.
+            Some(adapter) if unreadable.is_none() => adapter.arguments(arguments),
+            Some(_) | None => arguments,
+        };
         let call = Box::new(Call {
             id: CallId::generate(),
             principal: view.key.principal,
@@ -119,7 +129,7 @@ impl Gateway {
             surface,
             run: exchange.run,
             target: Target::Tool(target),
-            exposed: name.clone(),
+            exposed: found.map_or_else(|| name.clone(), |tool| tool.exposed.clone()),
             definition,
             arguments,
         });
@@ -154,10 +164,7 @@ impl Gateway {
     /// get here all the same, nothing is sent.
     fn check(&self, view: &View, tool: &SnapshotTool, arguments: &Arguments) -> Result<(), Vec<Violation>> {
         match view.known(tool) {
-            Some(KnownTool::Imported(imported)) => match imported.validator(&self.inner.schemas) {
-                Ok(validator) => validator.check(arguments.value()),
-                Err(problem) => Err(vec![unusable(problem.to_string())]),
-            },
+            Some(KnownTool::Imported(imported)) => imported.check(&self.inner.schemas, arguments.value()),
             Some(KnownTool::Capability { id, .. }) => self.check_capability(id, arguments.value()),
             None => Err(vec![unusable("its definition is not known".to_owned())]),
         }

@@ -59,8 +59,14 @@ pub enum Action {
     Read,
     /// Administers: agents, keys, connections, grants, settings.
     Administer,
+    /// Looks at, or administers, what can belong to one agent: that agent's own key may, on the compatible routes.
+    Own,
     /// Answers for a person.
     Approve,
+    /// Speaks for the workspace outside, in person: keys cannot.
+    Represent,
+    /// Lets a program act for oneself, in person: keys cannot.
+    Consent,
     /// Uses a tool.
     Use,
 }

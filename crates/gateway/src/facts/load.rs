@@ -3,16 +3,17 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use connections::preset;
 use domain::{
-    Connection, ConnectionState, DefinitionState, Digest, Effect, Grant, Hints, Risk, Surface, Tenant,
-    ToolRef,
+    Connection, ConnectionState, DefinitionState, Digest, Effect, Grant, Hints, PresetRef, Risk, Surface,
+    Tenant, ToolRef,
 };
 use policy::{AcceptNewTools, ConnectionFact, RuleSet, ToolFact};
 use serde_json::json;
 use serde_json::value::RawValue;
 use store::{Store, StoreError, ToolPin};
 
-use super::{Imported, KnownTool, Workspace};
+use super::{Imported, KnownTool, Workspace, renamed};
 use crate::capability::{Capability, Registry};
 
 impl Workspace {
@@ -28,6 +29,7 @@ impl Workspace {
         let agents = store.all_agents(tenant).await?;
         let connections = store.all_connections(tenant).await?;
         let grants = store.all_grants(tenant, None).await?;
+        let grants = renamed::carried(grants, &connections);
         let pins = store.list_pins(tenant, None).await?;
         let mut catalogues = HashMap::new();
         for connection in connections.iter().filter(|c| c.catalogue_version > 0) {
@@ -47,7 +49,10 @@ impl Workspace {
         for pin in pins {
             let is_classified = pin.classification.is_some();
             let problem = pin.unusable.clone();
-            let (tool, fact, known) = imported(pin);
+            let whose = connections
+                .iter()
+                .find(|connection| connection.id == pin.connection);
+            let (tool, fact, known) = imported(pin, whose.and_then(|connection| connection.preset.as_ref()));
             tool_facts.push(fact);
             problems.extend(problem.map(|problem| (tool.clone(), problem)));
             if is_classified {
@@ -56,6 +61,10 @@ impl Workspace {
             tools.extend(known.map(|known| (tool, known)));
         }
         let connection_facts = connections.iter().map(fact).collect();
+        let incomplete = connections
+            .iter()
+            .filter(|connection| lacking(connection, &tools));
+        let incomplete = incomplete.map(|connection| connection.id).collect();
         Ok(Self {
             tenant,
             epoch,
@@ -71,6 +80,7 @@ impl Workspace {
             classified,
             problems,
             rules,
+            incomplete,
         })
     }
 }
@@ -93,12 +103,34 @@ fn fact(connection: &Connection) -> ConnectionFact {
         enabled: connection.enabled,
         trusted: connection.trusted,
         ready: connection.state == ConnectionState::Ready || connection.catalogue_version > 0,
-        allowed_tools: connection
+        allowed_tools: preset::offered(connection).map(Arc::from),
+        context: connection.context.clone(),
+        accept_new_tools: AcceptNewTools::default(),
+        default_tools: preset::default_tools(connection),
+    }
+}
+
+/// Whether a connection of the platform that may be used has no definition of a tool it offers.
+fn lacking(connection: &Connection, tools: &HashMap<ToolRef, KnownTool>) -> bool {
+    let usable = connection.enabled && connection.trusted && preset::qualifies(connection);
+    let known = |name: &str| {
+        tools.contains_key(&ToolRef::Upstream {
+            connection: connection.id,
+            name: name.into(),
+        })
+    };
+    let lacks = |name: &Arc<str>| {
+        let others = connection
+            .preset
+            .as_ref()
+            .map_or_else(Vec::new, |preset| preset::names(preset, name));
+        !known(name) && !others.into_iter().any(known)
+    };
+    usable
+        && connection
             .allowed_tools
             .as_ref()
-            .map(|names| Arc::from(names.as_slice())),
-        accept_new_tools: AcceptNewTools::default(),
-    }
+            .is_some_and(|allowed| allowed.iter().any(lacks))
 }
 
 fn built_in(capability: &Capability) -> (ToolRef, ToolFact, KnownTool) {
@@ -140,7 +172,7 @@ fn built_in(capability: &Capability) -> (ToolRef, ToolFact, KnownTool) {
 }
 
 /// An unclassified tool is high and mutating, whatever its annotations say.
-fn imported(pin: ToolPin) -> (ToolRef, ToolFact, Option<KnownTool>) {
+fn imported(pin: ToolPin, preset: Option<&PresetRef>) -> (ToolRef, ToolFact, Option<KnownTool>) {
     let tool = ToolRef::Upstream {
         connection: pin.connection,
         name: pin.name,
@@ -156,6 +188,8 @@ fn imported(pin: ToolPin) -> (ToolRef, ToolFact, Option<KnownTool>) {
         surfaces: Arc::from([]),
         seen: pin.accepted.is_some(),
     };
-    let known = pinned.map(|d| KnownTool::Imported(Arc::new(Imported::new(d.raw.clone(), d.digest))));
+    let adapter = preset.and_then(|preset| preset::adapter(preset, tool.name()));
+    let known =
+        pinned.map(|d| KnownTool::Imported(Arc::new(Imported::new(d.raw.clone(), d.digest, adapter))));
     (tool, fact, known)
 }

@@ -2,10 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use connections::schema::{SchemaProblem, Schemas, Validator};
+use connections::preset::Adapter;
+use connections::schema::{SchemaProblem, Schemas, Validator, Violation};
 use domain::Digest;
 use serde_json::Value;
 use serde_json::value::RawValue;
+
+use crate::operate::unusable;
 
 /// A tool that can be called.
 #[derive(Debug, Clone)]
@@ -22,6 +25,14 @@ pub(crate) enum KnownTool {
 }
 
 impl KnownTool {
+    /// What a preset does with its arguments.
+    pub(crate) fn adapter(&self) -> Option<&Adapter> {
+        match self {
+            Self::Capability { .. } => None,
+            Self::Imported(imported) => imported.adapter.as_ref(),
+        }
+    }
+
     /// Its title and description, as its definition has them.
     pub(crate) fn said(&self) -> (Option<String>, Option<String>) {
         #[derive(Default, serde::Deserialize)]
@@ -38,28 +49,55 @@ impl KnownTool {
     }
 }
 
-/// An imported tool: its pinned definition, and its schema compiled at the first call.
+/// An imported tool: its definition as callers see it, and its schemas compiled at the first call.
 #[derive(Debug)]
 pub(crate) struct Imported {
+    /// As callers see it: pinned, and narrowed where a preset narrows it.
     pub(crate) definition: Arc<RawValue>,
-    pub(crate) digest: Digest,
-    validator: OnceLock<Result<Arc<Validator>, SchemaProblem>>,
+    /// What a preset does with its arguments.
+    pub(crate) adapter: Option<Adapter>,
+    /// As it is pinned.
+    pinned: Arc<RawValue>,
+    digest: Digest,
+    validators: OnceLock<Result<Vec<Arc<Validator>>, SchemaProblem>>,
 }
 
 impl Imported {
-    pub(crate) fn new(definition: Arc<RawValue>, digest: Digest) -> Self {
+    pub(crate) fn new(pinned: Arc<RawValue>, digest: Digest, adapter: Option<Adapter>) -> Self {
+        let narrowed = adapter.as_ref().and_then(|adapter| adapter.definition(&pinned));
         Self {
-            definition,
+            definition: narrowed.unwrap_or_else(|| pinned.clone()),
+            adapter,
+            pinned,
             digest,
-            validator: OnceLock::new(),
+            validators: OnceLock::new(),
         }
     }
 
-    /// The validator of its arguments.
-    pub(crate) fn validator(&self, schemas: &Schemas) -> Result<&Arc<Validator>, &SchemaProblem> {
-        self.validator
-            .get_or_init(|| input_schema(&self.definition, |raw| schemas.get(self.digest, raw)))
+    /// Checks arguments against the schema callers see and, where that is another one, against the pinned one too: a preset narrows
+    /// and never widens.
+    pub(crate) fn check(&self, schemas: &Schemas, arguments: &Value) -> Result<(), Vec<Violation>> {
+        let validators = self.validators.get_or_init(|| self.compile(schemas));
+        let validators = validators
             .as_ref()
+            .map_err(|problem| vec![unusable(problem.to_string())])?;
+        let refused = self.adapter.as_ref().map(|adapter| adapter.refusals(arguments));
+        if let Some(refused) = refused.filter(|refused| !refused.is_empty()) {
+            return Err(refused);
+        }
+        validators
+            .iter()
+            .try_for_each(|validator| validator.check(arguments))
+    }
+
+    fn compile(&self, schemas: &Schemas) -> Result<Vec<Arc<Validator>>, SchemaProblem> {
+        let mut compiled = Vec::with_capacity(2);
+        if !Arc::ptr_eq(&self.definition, &self.pinned) {
+            let digest = Digest::of(self.definition.get().as_bytes());
+            compiled.push(input_schema(&self.definition, |raw| schemas.get(digest, raw))?);
+        }
+        compiled.push(input_schema(&self.pinned, |raw| schemas.get(self.digest, raw))?);
+        Ok(compiled)
     }
 }
 

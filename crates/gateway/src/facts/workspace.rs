@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use connections::preset;
 use domain::{
     Agent, AgentId, Connection, ConnectionId, DefinitionState, Digest, Effect, Epoch, Grant, GrantSubject,
     Handle, Hints, Namespace, Permission, Risk, Target, Tenant, ToolRef,
@@ -31,6 +32,8 @@ pub struct Workspace {
     pub(crate) classified: HashSet<ToolRef>,
     pub(crate) problems: HashMap<ToolRef, String>,
     pub(crate) rules: RuleSet,
+    /// Connections of the platform that lack the definition of a tool they offer.
+    pub(crate) incomplete: Vec<ConnectionId>,
 }
 
 /// What is known about one tool, for people.
@@ -156,6 +159,32 @@ impl Workspace {
         })
     }
 
+    /// The name a connection's server has for a tool by now, where it renamed it; else the name as given.
+    #[must_use]
+    pub fn present_name<'a>(&self, connection: &Connection, name: &'a str) -> &'a str {
+        let listed = |name: &str| {
+            let tool = ToolRef::Upstream {
+                connection: connection.id,
+                name: name.into(),
+            };
+            self.tool_facts
+                .iter()
+                .any(|fact| fact.tool == tool && fact.state != DefinitionState::Gone)
+        };
+        if listed(name) {
+            return name;
+        }
+        connection
+            .preset
+            .as_ref()
+            .and_then(|preset| {
+                preset::names(preset, name)
+                    .into_iter()
+                    .find(|other| listed(other))
+            })
+            .unwrap_or(name)
+    }
+
     /// Whether a tool is known: built in for agents, or listed by its server at some time.
     #[must_use]
     pub fn knows(&self, tool: &ToolRef) -> bool {
@@ -176,8 +205,16 @@ impl Workspace {
                 .iter()
                 .find(|f| f.tool == *tool)
                 .map(|f| (f.risk, f.effect)),
-            Target::Prompt { .. } | Target::Resource { .. } => Some((Risk::Low, Effect::ReadOnly)),
+            Target::Prompt { .. } | Target::Resource { .. } | Target::Skill { .. } => {
+                Some((Risk::Low, Effect::ReadOnly))
+            }
         }
+    }
+
+    /// Whether a connection of the platform lacks the definition of a tool it offers; opening a view asks for it.
+    #[must_use]
+    pub const fn is_incomplete(&self) -> bool {
+        !self.incomplete.is_empty()
     }
 
     /// A connection's catalogue, once it was discovered.

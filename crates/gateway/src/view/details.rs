@@ -41,7 +41,7 @@ impl View {
         found
     }
 
-    /// A number each for the tools, prompts and resources (with templates) that are there: another number means another list.
+    /// A number each for the tools, prompts and resources (with templates and skills) that are there: another number means another list.
     #[must_use]
     pub fn marks(&self) -> [u64; 3] {
         let mut tools = DefaultHasher::new();
@@ -56,6 +56,9 @@ impl View {
         let mut resources = DefaultHasher::new();
         for item in self.resources().iter().chain(self.templates()) {
             item.definition.get().hash(&mut resources);
+        }
+        for offered in self.skills().iter().filter(|offered| offered.served) {
+            offered.skill.raw.get().hash(&mut resources);
         }
         [tools.finish(), prompts.finish(), resources.finish()]
     }

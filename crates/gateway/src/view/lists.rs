@@ -4,13 +4,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use connections::definition::rename;
-use domain::ConnectionId;
+use domain::{ConnectionId, ContextAccess};
 use policy::names::{self, NameLimits};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use store::Catalogue;
 
-use super::{Catalogued, View};
+use super::skills::{offered, serve};
+use super::{Catalogued, OfferedSkill, View};
 use crate::facts::KnownTool;
 
 /// Rendered lists.
@@ -19,6 +20,7 @@ pub(super) struct Lists {
     pub(super) prompts: Vec<Catalogued>,
     pub(super) resources: Vec<Catalogued>,
     pub(super) templates: Vec<Catalogued>,
+    pub(super) skills: Vec<OfferedSkill>,
 }
 
 impl View {
@@ -74,7 +76,7 @@ impl View {
             snapshot
                 .contexts
                 .iter()
-                .filter(|c| c.prompts || c.resources)
+                .filter(|c| c.prompts || c.resources || c.skills)
                 .map(|c| c.connection),
         );
         ids.sort_unstable();
@@ -105,6 +107,7 @@ impl View {
             prompts: Vec::new(),
             resources: Vec::new(),
             templates: Vec::new(),
+            skills: Vec::new(),
         };
         let mut taken = HashSet::new();
         for (id, catalogue) in self.shown() {
@@ -116,7 +119,7 @@ impl View {
                     catalogue
                         .prompts
                         .iter()
-                        .filter_map(|raw| self.prompt(id, raw, &mut taken)),
+                        .filter_map(|raw| self.prompt(access, raw, &mut taken)),
                 );
             }
             if access.resources {
@@ -126,24 +129,31 @@ impl View {
                     .resources
                     .iter()
                     .filter_map(|raw| item(id, raw, |i| i.uri));
+                let resources = resources.filter(|i| access.reads_resource(&i.name));
                 lists.resources.extend(resources.filter(|i| fresh(i, &mut taken)));
                 let templates = catalogue
                     .templates
                     .iter()
+                    .filter(|_| access.offered.selection().is_none())
                     .filter_map(|raw| item(id, raw, |i| i.uri_template));
                 lists.templates.extend(templates.filter(|i| fresh(i, &mut taken)));
             }
+            if let (true, Some(connection)) = (access.skills, self.workspace.connection(id)) {
+                lists.skills.extend(offered(connection, access, catalogue));
+            }
         }
+        serve(&mut lists.skills, &lists.resources);
         lists
     }
 
     fn prompt(
         &self,
-        id: ConnectionId,
+        access: &ContextAccess,
         raw: &Arc<RawValue>,
         taken: &mut HashSet<Arc<str>>,
     ) -> Option<Catalogued> {
-        let mut prompt = item(id, raw, |i| i.name)?;
+        let id = access.connection;
+        let mut prompt = item(id, raw, |i| i.name).filter(|prompt| access.reads_prompt(&prompt.name))?;
         if self.connection.is_none() {
             let namespace = &self.workspace.connection(id)?.namespace;
             prompt.exposed = names::expose(Some(namespace), &prompt.name, id, NameLimits::default());

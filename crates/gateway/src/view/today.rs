@@ -36,7 +36,9 @@ pub(crate) fn revoked(view: &View, call: Call) -> Denial {
         Target::Tool(tool) => snapshot
             .by_tool(tool)
             .map_or((Risk::High, Effect::Mutating), |known| (known.risk, known.effect)),
-        Target::Prompt { .. } | Target::Resource { .. } => (Risk::Low, Effect::ReadOnly),
+        Target::Prompt { .. } | Target::Resource { .. } | Target::Skill { .. } => {
+            (Risk::Low, Effect::ReadOnly)
+        }
     };
     Denial {
         call,

@@ -19,6 +19,8 @@ pub enum Resolver {
 #[derive(Debug, Default)]
 pub struct FixedNames {
     answers: Mutex<HashMap<String, VecDeque<Vec<IpAddr>>>>,
+    /// Names that are served at a port of their own, as behind a mapping of ports.
+    mapped: HashMap<String, SocketAddr>,
 }
 
 impl FixedNames {
@@ -30,7 +32,15 @@ impl FixedNames {
             .collect();
         Self {
             answers: Mutex::new(answers),
+            mapped: HashMap::new(),
         }
+    }
+
+    /// Adds a name that is served at this address and port, whatever port a URL says.
+    #[must_use]
+    pub fn mapped(mut self, name: impl Into<String>, to: SocketAddr) -> Self {
+        self.mapped.insert(name.into(), to);
+        self
     }
 
     fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>> {
@@ -58,6 +68,9 @@ impl Resolver {
     pub(crate) async fn lookup(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         let addresses: Vec<SocketAddr> = match self {
             Self::System => tokio::net::lookup_host((name, port)).await?.collect(),
+            Self::Fixed(names) if names.mapped.contains_key(name) => {
+                names.mapped.get(name).copied().into_iter().collect()
+            }
             Self::Fixed(names) => names
                 .lookup(name)?
                 .into_iter()

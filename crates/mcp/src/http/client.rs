@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{LOCATION, USER_AGENT};
+use http::header::{ACCEPT, LOCATION, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Request, Uri};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -92,6 +92,29 @@ impl HttpClient {
         let mut request = request;
         let road = self.inner.check(&mut request)?;
         self.exchange(road, request, deadline).await
+    }
+
+    /// Reads a JSON document at an address of the server at `of`, and takes its road: an address that differs from a registered one only
+    /// in path and query is reached like that one. `most` bounds its size in bytes.
+    ///
+    /// # Errors
+    /// As [`HttpClient::send`], or the document is too large or breaks off. Any status is an answer.
+    pub async fn document(
+        &self,
+        url: &Url,
+        of: &Url,
+        (most, deadline): (usize, Instant),
+    ) -> Result<(u16, Vec<u8>), HttpError> {
+        let uri =
+            Uri::try_from(url.as_str()).map_err(|_| HttpError::Request("its address cannot be requested"))?;
+        let mut request = Request::new(Bytes::new());
+        *request.uri_mut() = uri;
+        let json = HeaderValue::from_static("application/json");
+        request.headers_mut().insert(ACCEPT, json);
+        request.extensions_mut().insert(EndpointOf(of.clone()));
+        let response = self.send(request, deadline).await?;
+        let status = response.status.as_u16();
+        Ok((status, response.bytes(most, deadline).await?.to_vec()))
     }
 
     /// The same for a request whose URI was made from this URL, which then need not be read again.

@@ -33,6 +33,9 @@ pub struct ServerMetadata {
     /// Where clients register themselves.
     #[serde(default, deserialize_with = "address", serialize_with = "as_text")]
     pub registration_endpoint: Option<Url>,
+    /// Where tokens are given back (RFC 7009).
+    #[serde(default, deserialize_with = "address", serialize_with = "as_text")]
+    pub revocation_endpoint: Option<Url>,
     /// Ways for clients to authenticate; where it does not say, RFC 8414 says `client_secret_basic`.
     pub token_endpoint_auth_methods_supported: Option<Vec<String>>,
     /// Scopes it knows, as far as it says.

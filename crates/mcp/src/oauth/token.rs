@@ -12,6 +12,7 @@ use super::{Client, OAuthError, ServerMetadata};
 use crate::http::HttpClient;
 
 const TOKEN: &str = "the token endpoint";
+const REVOCATION: &str = "the revocation endpoint";
 
 /// What tokens are asked for with.
 #[derive(Debug, Clone, Copy)]
@@ -92,6 +93,34 @@ impl TokenRequest<'_> {
                 refused @ OAuthError::Refused { .. } => Err(refused),
                 _ => Err(error),
             },
+        }
+    }
+}
+
+impl TokenRequest<'_> {
+    /// Gives a refresh token back, and with it what it got (RFC 7009 section 2). Says whether the server takes tokens back at all.
+    ///
+    /// # Errors
+    /// When the server refuses, or cannot be asked.
+    pub async fn give_back(&self, refresh: &Secret) -> Result<bool, OAuthError> {
+        let Some(endpoint) = &self.server.revocation_endpoint else {
+            return Ok(false);
+        };
+        let mut form = vec![
+            ("token", refresh.expose().to_owned()),
+            ("token_type_hint", "refresh_token".to_owned()),
+        ];
+        let authorization = self.client.prove(self.server, self.now, &mut form)?;
+        let body = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(form)
+            .finish();
+        let mut ask = Ask::post(REVOCATION, endpoint, "application/x-www-form-urlencoded", body);
+        ask.authorization = authorization;
+        let got = ask.send(self.http, self.deadline).await?;
+        if got.status.is_success() {
+            Ok(true)
+        } else {
+            Err(got.refusal(REVOCATION))
         }
     }
 }

@@ -44,9 +44,15 @@ impl ServerFacts {
 
     /// Whether a capability (`tools`, `prompts`, `resources`, `completions`, `logging` …) was declared.
     pub fn declares(&self, capability: &str) -> bool {
+        self.declared.get(capability).is_some_and(on)
+    }
+
+    /// Whether an extension (`io.modelcontextprotocol/skills` …) was declared (SEP-2133).
+    pub fn declares_extension(&self, id: &str) -> bool {
         self.declared
-            .get(capability)
-            .is_some_and(|value| !matches!(value.get(), "null" | "false"))
+            .get("extensions")
+            .and_then(|value| Object::parse(value).ok())
+            .is_some_and(|extensions| extensions.get(id).is_some_and(on))
     }
 
     /// Whether a flag of a capability is set, for example `resources`, `subscribe`.
@@ -57,6 +63,10 @@ impl ServerFacts {
             .and_then(|fields| fields.read::<bool>(flag))
             .unwrap_or(false)
     }
+}
+
+fn on(value: &RawValue) -> bool {
+    !matches!(value.get(), "null" | "false")
 }
 
 fn owned_or_empty(value: Option<&RawValue>) -> Result<Box<RawValue>, WireError> {

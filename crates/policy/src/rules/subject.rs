@@ -11,7 +11,7 @@ pub(crate) struct Who {
     pub(crate) handle: Arc<str>,
     /// The agent's id.
     pub(crate) id: Arc<str>,
-    /// `member`, `admin_key`, `agent_key` or `system`.
+    /// `member`, `admin_key`, `agent_key`, `mcp_client` or `system`.
     pub(crate) caller_kind: &'static str,
     /// The member's or key's id.
     pub(crate) caller_id: Arc<str>,
@@ -102,7 +102,7 @@ impl Field {
     /// The only words it can hold, where they are few: a comparison with another is a mistake.
     pub(crate) const fn words(self) -> Option<&'static [&'static str]> {
         match self {
-            Self::CallerKind => Some(&["member", "admin_key", "agent_key", "system"]),
+            Self::CallerKind => Some(&["member", "admin_key", "agent_key", "mcp_client", "system"]),
             Self::Channel => Some(&[
                 "chat", "voice", "phone", "sms", "whatsapp", "schedule", "webhook", "subagent", "mcp", "api",
             ]),

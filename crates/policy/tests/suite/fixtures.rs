@@ -100,7 +100,7 @@ fn run(case: &Case, world: &World) -> String {
     };
     let explained = match &call.target {
         Target::Tool(tool) => Some(explain(&effective, Asked::Tool(tool), Some((&call, &facts)))),
-        Target::Prompt { .. } | Target::Resource { .. } => None,
+        Target::Prompt { .. } | Target::Resource { .. } | Target::Skill { .. } => None,
     };
     let decision = decide(&effective, call, &facts);
     if let Some(explained) = explained {
@@ -136,6 +136,10 @@ fn target(text: &str) -> Target {
         let (connection, uri) = split(rest);
         return Target::Resource { connection, uri };
     }
+    if let Some(rest) = text.strip_prefix("skill:") {
+        let (connection, uri) = split(rest);
+        return Target::Skill { connection, uri };
+    }
     Target::Tool(tool(text))
 }
 
@@ -160,4 +164,10 @@ fn rules() {
 #[test]
 fn approvals() {
     check(include_str!("fixtures/approvals.toml"));
+}
+
+// V054, V055, V056: what the platform gives every agent, as far as nothing speaks against it.
+#[test]
+fn defaults() {
+    check(include_str!("fixtures/defaults.toml"));
 }

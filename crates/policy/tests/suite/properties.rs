@@ -77,6 +77,7 @@ fn connection(name: &'static str, owner: &'static str) -> impl Strategy<Value = 
                         .collect()
                 }),
                 accept,
+                default_tools: vec![],
             },
         )
 }

@@ -44,6 +44,8 @@ pub(crate) struct ConnectionLine {
     pub(crate) ready: bool,
     pub(crate) allowed: Option<Vec<String>>,
     pub(crate) accept: String,
+    /// What the platform gives every agent.
+    pub(crate) default_tools: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -115,6 +117,7 @@ impl Default for ConnectionLine {
             ready: true,
             allowed: None,
             accept: "admit".into(),
+            default_tools: vec![],
         }
     }
 }
@@ -172,7 +175,14 @@ pub(crate) fn tenant() -> Tenant {
 
 pub(crate) fn principal(kind: &str, agent: AgentId) -> Principal {
     let identity = match kind {
-        "member" => Identity::Member(id("member")),
+        "owner" | "admin" | "member" | "viewer" | "billing" => Identity::Member {
+            id: id("member"),
+            role: kind.parse().unwrap(),
+        },
+        "mcp_client" => Identity::Client {
+            consent: id("consent"),
+            agent,
+        },
         "admin_key" => Identity::Key {
             id: id("key"),
             kind: KeyKind::Admin,
@@ -209,6 +219,7 @@ fn subject(text: &str) -> GrantSubject {
     match text.split_once(':') {
         Some(("prompts", connection)) => GrantSubject::Prompts(id(connection)),
         Some(("resources", connection)) => GrantSubject::Resources(id(connection)),
+        Some(("skills", connection)) => GrantSubject::Skills(id(connection)),
         _ => GrantSubject::Tool(tool(text)),
     }
 }
@@ -232,8 +243,10 @@ impl World {
                 handle: Handle::new(&self.agent).unwrap(),
                 description: String::new(),
                 enabled: self.agent_enabled,
+                claimed: true,
                 version: 1,
                 created_at: Timestamp::from_micros(0),
+                updated_at: Timestamp::from_micros(0),
             },
             principal: principal(&self.principal, agent),
             channel: self.channel.parse().unwrap(),
@@ -340,6 +353,7 @@ impl ConnectionLine {
             enabled: self.enabled,
             trusted: self.trusted,
             ready: self.ready,
+            context: domain::ContextSelection::All,
             allowed_tools: self
                 .allowed
                 .as_ref()
@@ -350,6 +364,7 @@ impl ConnectionLine {
                 "quarantine" => AcceptNewTools::Quarantine,
                 other => panic!("no accept mode `{other}`"),
             },
+            default_tools: self.default_tools.iter().map(|t| Arc::from(t.as_str())).collect(),
         }
     }
 }

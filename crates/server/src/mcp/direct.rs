@@ -8,7 +8,8 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use super::Guest;
 use super::place::Place;
 use super::post;
-use crate::auth::authenticate;
+use crate::auth::authenticate_mcp;
+use crate::oauth::challenged;
 use crate::pace::Paced;
 use crate::problem::Problem;
 use crate::state::AppState;
@@ -53,12 +54,12 @@ pub(crate) async fn posted(state: &AppState, request: hyper::Request<Paced>) -> 
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     }
     let guest = match Path::read(head.uri.path()) {
-        Some(path) => Guest::at(state, &head.headers, path),
+        Some(path) => Guest::at(state, &head.headers, (path, head.uri.path())).await,
         None => return StatusCode::NOT_FOUND.into_response(),
     };
     let guest = match guest {
         Ok(guest) => guest,
-        Err(problem) => return problem.into_response(),
+        Err(problem) => return challenged(state, &head.headers, head.uri.path(), problem),
     };
     match whole(body, limit).await {
         Ok(body) => post::answer(state, &guest, &head.headers, &body).await,
@@ -67,8 +68,12 @@ pub(crate) async fn posted(state: &AppState, request: hyper::Request<Paced>) -> 
 }
 
 impl Guest {
-    fn at(state: &AppState, headers: &HeaderMap, path: Path<'_>) -> Result<Self, Problem> {
-        let principal = authenticate(state, headers).map_err(Problem)?;
+    async fn at(
+        state: &AppState,
+        headers: &HeaderMap,
+        (path, text): (Path<'_>, &str),
+    ) -> Result<Self, Problem> {
+        let principal = authenticate_mcp(state, headers, text).await.map_err(Problem)?;
         let place = match path {
             Path::Agent(agent, connection) => Place::of(&principal, agent, connection),
             Path::Operator => Place::operator(&principal),

@@ -24,6 +24,7 @@ pub(super) enum List {
     Prompts,
     Resources,
     Templates,
+    Skills,
 }
 
 impl List {
@@ -34,6 +35,7 @@ impl List {
             "prompts/list" => Self::Prompts,
             "resources/list" => Self::Resources,
             "resources/templates/list" => Self::Templates,
+            "skills/list" => Self::Skills,
             _ => return None,
         })
     }
@@ -44,6 +46,7 @@ impl List {
             Self::Prompts => "prompts",
             Self::Resources => "resources",
             Self::Templates => "resourceTemplates",
+            Self::Skills => "skills",
         }
     }
 
@@ -52,7 +55,7 @@ impl List {
         match self {
             Self::Tools => 0,
             Self::Prompts => 1,
-            Self::Resources | Self::Templates => 2,
+            Self::Resources | Self::Templates | Self::Skills => 2,
         }
     }
 
@@ -76,6 +79,12 @@ impl List {
                 .templates()
                 .iter()
                 .map(|item| item.definition.get())
+                .collect(),
+            (Self::Skills, _) => view
+                .skills()
+                .iter()
+                .filter(|offered| offered.served)
+                .map(|offered| offered.skill.raw.get())
                 .collect(),
         };
         page(self.key(), &texts, cursor)

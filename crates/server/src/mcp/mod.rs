@@ -38,12 +38,14 @@ mod wire;
 use axum::Router;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{DefaultBodyLimit, FromRequestParts, RawPathParams};
+use axum::response::Response;
 use axum::routing::post;
 use domain::Principal;
 use gateway::Failure;
 use http::request::Parts;
 
-use crate::auth::Caller;
+use crate::auth::authenticate_mcp;
+use crate::oauth::challenged;
 use crate::problem::Problem;
 use crate::state::AppState;
 
@@ -72,10 +74,19 @@ struct Guest {
 }
 
 impl FromRequestParts<AppState> for Guest {
-    type Rejection = Problem;
+    type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Self::Rejection> {
-        let Caller(principal) = Caller::from_request_parts(parts, state).await?;
+        let path = parts.uri.path().to_owned();
+        let guest = Self::named(parts, state, &path).await;
+        guest.map_err(|problem| challenged(state, &parts.headers, &path, problem))
+    }
+}
+
+impl Guest {
+    /// Who comes by a path that the router took apart.
+    async fn named(parts: &mut Parts, state: &AppState, path: &str) -> Result<Self, Problem> {
+        let principal = authenticate_mcp(state, &parts.headers, path).await?;
         let place = if parts.uri.path() == "/mcp/-/operator" {
             Place::operator(&principal)
         } else {

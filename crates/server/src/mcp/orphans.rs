@@ -24,16 +24,16 @@ pub(crate) async fn end_orphans(state: AppState) {
 }
 
 fn sweep(state: &AppState) {
-    let orphan = |session: &Session| !state.keys.holds(&session.owner) || session.lost_agent(&state.gateway);
+    let orphan = |session: &Session| !state.holds(&session.owner) || session.lost_agent(&state.gateway);
     state.sessions.end_where(&state.gateway, orphan);
     state
         .sessions
         .inner
         .parked
-        .drop_where(|owner| !state.keys.holds(owner));
+        .drop_where(|owner| !state.holds(owner));
 }
 
 /// Whether a stream is over: its key was revoked, or its agent, enabled when it began, is disabled.
 pub(super) fn is_over(state: &AppState, principal: &Principal, (view, enabled): (&View, bool)) -> bool {
-    !state.keys.holds(principal) || (enabled && !view.agent().enabled)
+    !state.holds(principal) || (enabled && !view.agent().enabled)
 }

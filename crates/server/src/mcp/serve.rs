@@ -52,7 +52,7 @@ impl<'a> Request<'a> {
         let (id, era) = (self.id, self.client.era);
         let served = match self.place {
             Place::Operator => self.operator_answer().await,
-            Place::Agent(..) => match self.view() {
+            Place::Agent(..) => match self.open().await {
                 Ok(view) => self.agent_answer(view).await,
                 Err(failure) => return Problem(failure).into_response(),
             },
@@ -71,12 +71,16 @@ impl<'a> Request<'a> {
         self.place.view_key(self.principal)
     }
 
-    fn view(&self) -> Result<Arc<View>, Failure> {
-        if let Some(view) = &self.view {
+    async fn open(&self) -> Result<Arc<View>, Failure> {
+        if let Some(view) = self
+            .view
+            .as_ref()
+            .filter(|view| !view.workspace().is_incomplete())
+        {
             return Ok(view.clone());
         }
         let key = self.view_key().ok_or_else(|| Failure::not_found("agent"))?;
-        self.state.gateway.view(&key)
+        self.state.gateway.open(&key).await
     }
 
     async fn operator_answer(&self) -> Result<Served, RpcError> {
@@ -107,6 +111,7 @@ impl<'a> Request<'a> {
             ("prompts/get", _) => self.talk(view, prompt).await,
             ("resources/read", _) => self.talk(view, |params| resource("resources/read", params)).await,
             ("completion/complete", _) => self.talk(view, completion).await,
+            ("skills/get", _) => self.skill(&view),
             ("server/discover", Era::Modern) => Ok(discovered(Some(&view))),
             ("subscriptions/listen", Era::Modern) => Ok(Served::Response(listen(&self, view).await?)),
             ("ping", Era::Legacy(_)) => Ok(plain(Answer::of(&json!({})))),
@@ -122,6 +127,21 @@ impl<'a> Request<'a> {
             }
             (method, _) => Err(RpcError::no_method(method)),
         }
+    }
+
+    /// The entry of one skill (SEP-2640). Who asks for another learns nothing.
+    fn skill(&self, view: &View) -> Result<Served, RpcError> {
+        let params = self.members()?;
+        let uri = params
+            .text("uri")
+            .ok_or_else(|| RpcError::invalid("params.uri is missing"))?;
+        let mut served = view.skills().iter().filter(|offered| offered.served);
+        let found = served.find(|offered| *offered.skill.uri == *uri);
+        let found = found.ok_or_else(|| RpcError::invalid("there is no such skill here"))?;
+        let text = format!(r#"{{"skill":{}}}"#, found.skill.raw.get());
+        let raw =
+            RawValue::from_string(text).map_err(|_| RpcError::invalid("there is no such skill here"))?;
+        Ok(plain(Answer::Result(raw)))
     }
 
     async fn talk(

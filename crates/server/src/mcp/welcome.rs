@@ -44,6 +44,7 @@ fn capabilities(shown: Shown<'_>, modern: bool) -> Value {
                 "prompts": { "listChanged": true },
                 "resources": { "listChanged": true, "subscribe": true },
                 "completions": {},
+                "extensions": { "io.modelcontextprotocol/skills": {} },
                 "logging": {},
             });
             if let (Value::Object(all), true) = (&mut all, modern) {

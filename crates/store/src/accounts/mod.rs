@@ -387,6 +387,8 @@ async fn configured(
 ) -> Result<(), StoreError> {
     let mut query = Query::of(tenant, "UPDATE connections SET");
     query.push(" configured = {}", configured);
+    // Whatever was proven was proven of other tokens.
+    query.sql.push_str(", proof = NULL, proven_at = NULL");
     of(&mut query, connection);
     sql::run(db, &query.sql, query.values).await?;
     Ok(())

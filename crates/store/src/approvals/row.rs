@@ -1,8 +1,8 @@
 //! A question as a row.
 
 use domain::{
-    AgentId, Approval, ApprovalId, ApprovalState, CallId, ConnectionId, Identity, KeyId, KeyKind, MemberId,
-    Principal, Reason, RunId, Tenant, Timestamp,
+    AgentId, Approval, ApprovalId, ApprovalState, CallId, ConnectionId, ConsentId, Identity, KeyId, KeyKind,
+    MemberId, Principal, Reason, Role, RunId, Tenant, Timestamp,
 };
 use sea_orm::{ConnectionTrait, QueryResult};
 use uuid::Uuid;
@@ -176,7 +176,7 @@ pub(super) fn read(tenant: Tenant, row: &QueryResult) -> Result<Approval, StoreE
 
 fn identity_parts(identity: Identity) -> (&'static str, Option<Uuid>, Option<Uuid>) {
     match identity {
-        Identity::Member(id) => ("member", Some(id.uuid()), None),
+        Identity::Member { id, .. } => ("member", Some(id.uuid()), None),
         Identity::Key {
             id,
             kind: KeyKind::Admin,
@@ -185,6 +185,7 @@ fn identity_parts(identity: Identity) -> (&'static str, Option<Uuid>, Option<Uui
             id,
             kind: KeyKind::Agent(agent),
         } => ("agent_key", Some(id.uuid()), Some(agent.uuid())),
+        Identity::Client { consent, agent } => ("mcp_client", Some(consent.uuid()), Some(agent.uuid())),
         Identity::System => ("system", None, None),
     }
 }
@@ -201,7 +202,11 @@ fn identity(
     let id = get::<Option<Uuid>>(row, id)?;
     let agent = get::<Option<Uuid>>(row, agent)?.map(AgentId::from_uuid);
     let identity = match (word.as_str(), id, agent) {
-        ("member", Some(id), _) => Identity::Member(MemberId::from_uuid(id)),
+        // What they may do is looked up where it matters; here it is who they were.
+        ("member", Some(id), _) => Identity::Member {
+            id: MemberId::from_uuid(id),
+            role: Role::Viewer,
+        },
         ("admin_key", Some(id), _) => Identity::Key {
             id: KeyId::from_uuid(id),
             kind: KeyKind::Admin,
@@ -209,6 +214,10 @@ fn identity(
         ("agent_key", Some(id), Some(agent)) => Identity::Key {
             id: KeyId::from_uuid(id),
             kind: KeyKind::Agent(agent),
+        },
+        ("mcp_client", Some(id), Some(agent)) => Identity::Client {
+            consent: ConsentId::from_uuid(id),
+            agent,
         },
         ("system", ..) => Identity::System,
         _ => return Err(corrupt("approval", "its principal is not known")),

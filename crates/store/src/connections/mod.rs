@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use domain::{
     AccountKind, AgentId, ChangeKind, Connection, ConnectionId, ConnectionOwner, ConnectionState, Health,
-    Namespace, Page, PageRequest, Tenant, Timestamp,
+    Namespace, Page, PageRequest, Tenant, Timestamp, Verified,
 };
 use sea_orm::{ConnectionTrait, Value};
 
@@ -32,8 +32,8 @@ impl Store {
     /// Stores a new connection; its version becomes 1, its catalogue version 0.
     ///
     /// # Errors
-    /// `Conflict` when label or namespace is taken; `NotFound` when the owning agent does not exist; `Unsound` when the endpoint
-    /// contradicts itself.
+    /// `Conflict` when label or namespace is taken; `NotFound` when the owning agent does not exist; `Full` when it has as many
+    /// as it may; `Unsound` when the endpoint contradicts itself.
     pub async fn create_connection(
         &self,
         tenant: Tenant,
@@ -46,17 +46,18 @@ impl Store {
             agents::find(writing.db(), tenant, agent)
                 .await?
                 .ok_or(StoreError::NotFound { what: "agent" })?;
+            let max = self.core().options.connections_per_agent;
+            let has = owned_by(writing.db(), tenant, agent).await?.len();
+            if has >= usize::try_from(max).unwrap_or(usize::MAX) {
+                let what = "connections of this agent";
+                return Err(StoreError::Full { what, max });
+            }
         }
         refuse_taken(&writing, tenant, &connection).await?;
         connection.version = 1;
         connection.catalogue_version = 0;
         connection.catalogue_at = None;
-        let mut query = Query::of(tenant, "");
-        let fixed = row::fixed(&connection, seq);
-        let settings = row::settings(&connection)?;
-        let found = row::found(&connection);
-        insert(&mut query, fixed.into_iter().chain(settings).chain(found));
-        sql::run(writing.db(), &query.sql, query.values).await?;
+        write_new(writing.db(), tenant, &connection, seq).await?;
         writing
             .finish(
                 tenant,
@@ -90,18 +91,30 @@ impl Store {
         Ok(paging::end("connections", page, rows))
     }
 
-    /// All connections, in the order they were made.
+    /// The connections that are this agent's own, in the order they were made.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn all_connections(&self, tenant: Tenant) -> Result<Vec<Connection>, StoreError> {
+    pub async fn connections_of(
+        &self,
+        tenant: Tenant,
+        agent: AgentId,
+    ) -> Result<Vec<Connection>, StoreError> {
         let mut query = select(tenant);
-        query.sql.push_str(" ORDER BY seq");
+        query.push(" AND owner_agent = {} ORDER BY seq", agent.uuid());
         sql::all(&self.core().db.read, &query.sql, query.values)
             .await?
             .iter()
             .map(row::read)
             .collect()
+    }
+
+    /// All connections, in the order they were made.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn all_connections(&self, tenant: Tenant) -> Result<Vec<Connection>, StoreError> {
+        all(&self.core().db.read, tenant).await
     }
 
     /// The connection with this id.
@@ -134,7 +147,7 @@ impl Store {
             .transpose()
     }
 
-    /// Replaces the settings (label, endpoint, account, header names, sharing, allowed tools, enabled, trusted, timeout).
+    /// Replaces the settings (label, endpoint, account, header names, sharing, allowed tools, context, enabled, trusted, timeout).
     /// `connection.version` is the version the caller saw; the answer carries the next one. Owner, namespace, what was found out
     /// and the catalogue are left as they are.
     ///
@@ -166,6 +179,10 @@ impl Store {
         if connection.account.kind == AccountKind::Oauth {
             // Whether somebody is signed in is not a setting.
             connection.account.configured = now.account.configured && !other;
+        }
+        if other || now.header_names != connection.header_names {
+            // What was proven was proven of another account.
+            connection.verified = None;
         }
         connection.version += 1;
         let mut query = Query::of(tenant, "");
@@ -260,6 +277,34 @@ impl Store {
             .await
     }
 
+    /// Remembers what verifying a connection found. What was found of older settings than the present ones is dropped.
+    ///
+    /// # Errors
+    /// `NotFound`, or when the database fails.
+    pub async fn set_verified(
+        &self,
+        tenant: Tenant,
+        (id, version): (ConnectionId, u32),
+        found: Verified,
+    ) -> Result<(), StoreError> {
+        let writing = self.core().writing().await?;
+        let now = find(writing.db(), tenant, id).await?.ok_or(NOT_FOUND)?;
+        if now.version != version {
+            return Ok(());
+        }
+        let mut query = Query::of(tenant, "");
+        update(
+            &mut query,
+            id,
+            vec![
+                ("proof", found.proof.as_str().into()),
+                ("proven_at", found.at.micros().into()),
+            ],
+        );
+        sql::run(writing.db(), &query.sql, query.values).await?;
+        writing.commit().await
+    }
+
     /// Remembers the protocol version and transport a server answered to.
     ///
     /// # Errors
@@ -304,6 +349,30 @@ pub(crate) async fn find(
         .as_ref()
         .map(row::read)
         .transpose()
+}
+
+/// All connections, as this transaction sees them.
+pub(crate) async fn all(db: &impl ConnectionTrait, tenant: Tenant) -> Result<Vec<Connection>, StoreError> {
+    let mut query = select(tenant);
+    query.sql.push_str(" ORDER BY seq");
+    let rows = sql::all(db, &query.sql, query.values).await?;
+    rows.iter().map(row::read).collect()
+}
+
+/// Writes a new row.
+pub(crate) async fn write_new(
+    db: &impl ConnectionTrait,
+    tenant: Tenant,
+    connection: &Connection,
+    seq: i64,
+) -> Result<(), StoreError> {
+    let mut query = Query::of(tenant, "");
+    let fixed = row::fixed(connection, seq);
+    let settings = row::settings(connection)?;
+    let found = row::found(connection);
+    insert(&mut query, fixed.into_iter().chain(settings).chain(found));
+    sql::run(db, &query.sql, query.values).await?;
+    Ok(())
 }
 
 /// The connections that are this agent's own.
@@ -355,17 +424,21 @@ async fn refuse_taken(
     tenant: Tenant,
     connection: &Connection,
 ) -> Result<(), StoreError> {
-    let taken = [
-        ("connection label", " AND label = {}", connection.label.as_str()),
-        (
-            "connection namespace",
-            " AND namespace = {}",
-            connection.namespace.as_str(),
-        ),
-    ];
-    for (what, condition, value) in taken {
+    let label = connection.label.as_str();
+    let (owner, label) = match connection.owner {
+        ConnectionOwner::Workspace => (None, (" AND label = {}", label)),
+        ConnectionOwner::Agent(agent) => (Some(agent), (" AND own_label = {}", label)),
+    };
+    let namespace = (" AND namespace = {}", connection.namespace.as_str());
+    for (what, owner, (condition, value)) in [
+        ("connection label", owner, label),
+        ("connection namespace", None, namespace),
+    ] {
         let mut query = select(tenant);
         query.push(condition, value);
+        if let Some(agent) = owner {
+            query.push(" AND owner_agent = {}", agent.uuid());
+        }
         query.push(" AND connection_id <> {}", connection.id.uuid());
         if sql::one(writing.db(), &query.sql, query.values).await?.is_some() {
             return Err(StoreError::Conflict { what });

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use domain::{
-    Account, AgentId, Connection, ConnectionId, ConnectionOwner, Endpoint, Label, Namespace, Timestamp,
-    Transport,
+    Account, AgentId, Connection, ConnectionId, ConnectionOwner, Endpoint, Label, Namespace, PresetRef,
+    Timestamp, Transport, Verified,
 };
 use sea_orm::{QueryResult, Value};
 use uuid::Uuid;
 
 use super::oauth;
 use crate::StoreError;
-use crate::sql::{corrupt, count, get, time, time_or_none, word};
+use crate::selection;
+use crate::sql::{corrupt, count, get, time, time_or_none, word, word_or_none};
 
 /// Columns with their values.
 type Columns = Vec<(&'static str, Value)>;
@@ -40,8 +41,17 @@ pub(super) fn settings(connection: &Connection) -> Result<Columns, StoreError> {
         .as_ref()
         .map(|names| list(names))
         .transpose()?;
+    let (label, own_label) = match connection.owner {
+        ConnectionOwner::Workspace => (connection.label.as_str().to_owned(), None),
+        // Unique for its agent only: see the migration.
+        ConnectionOwner::Agent(_) => (
+            connection.id.to_string(),
+            Some(connection.label.as_str().to_owned()),
+        ),
+    };
     Ok(vec![
-        ("label", connection.label.as_str().into()),
+        ("label", label.into()),
+        ("own_label", own_label.into()),
         ("transport", connection.endpoint.transport().as_str().into()),
         ("endpoint", endpoint.to_string().into()),
         ("account_kind", account.kind.as_str().into()),
@@ -55,11 +65,30 @@ pub(super) fn settings(connection: &Connection) -> Result<Columns, StoreError> {
         ("header_names", list(&connection.header_names)?.into()),
         ("sharing", connection.sharing.as_str().into()),
         ("allowed_tools", allowed.into()),
+        ("context", selection::write(&connection.context)?.into()),
         ("enabled", connection.enabled.into()),
         ("trusted", connection.trusted.into()),
         (
             "call_timeout_ms",
             connection.call_timeout_ms.map(i64::from).into(),
+        ),
+        ("preset", preset(connection, |preset| &preset.id)),
+        ("variant", preset(connection, |preset| &preset.variant)),
+        (
+            "provided",
+            connection
+                .preset
+                .as_ref()
+                .is_some_and(|preset| preset.provided)
+                .into(),
+        ),
+        (
+            "proof",
+            connection.verified.map(|found| found.proof.as_str()).into(),
+        ),
+        (
+            "proven_at",
+            connection.verified.map(|found| found.at.micros()).into(),
         ),
         ("version", i64::from(connection.version).into()),
     ])
@@ -89,12 +118,16 @@ pub(super) fn read(row: &QueryResult) -> Result<Connection, StoreError> {
     let endpoint = endpoint(get::<String>(row, "endpoint")?.into(), word(row, "transport")?);
     let timeout: Option<i64> = get(row, "call_timeout_ms")?;
     let allowed: Option<String> = get(row, "allowed_tools")?;
+    let label = match get::<Option<String>>(row, "own_label")? {
+        Some(own) => own,
+        None => get(row, "label")?,
+    };
     Ok(Connection {
         id: ConnectionId::from_uuid(get(row, "connection_id")?),
         owner: get::<Option<Uuid>>(row, "owner_agent")?.map_or(ConnectionOwner::Workspace, |agent| {
             ConnectionOwner::Agent(AgentId::from_uuid(agent))
         }),
-        label: Label::new(&get::<String>(row, "label")?).map_err(|e| corrupt("connection", e))?,
+        label: Label::new(&label).map_err(|e| corrupt("connection", e))?,
         namespace: Namespace::new(&get::<String>(row, "namespace")?).map_err(|e| corrupt("connection", e))?,
         endpoint,
         account: Account {
@@ -107,12 +140,25 @@ pub(super) fn read(row: &QueryResult) -> Result<Connection, StoreError> {
         header_names: names(&get::<String>(row, "header_names")?)?,
         sharing: word(row, "sharing")?,
         allowed_tools: allowed.map(|text| names(&text)).transpose()?,
+        context: selection::read(get::<Option<String>>(row, "context")?.as_deref())?,
         enabled: get(row, "enabled")?,
         trusted: get(row, "trusted")?,
         call_timeout_ms: timeout
             .map(u32::try_from)
             .transpose()
             .map_err(|e| corrupt("connection", e))?,
+        preset: match (arc(row, "preset")?, arc(row, "variant")?) {
+            (Some(id), Some(variant)) => Some(PresetRef {
+                id,
+                variant,
+                provided: get(row, "provided")?,
+            }),
+            _ => None,
+        },
+        verified: match (word_or_none(row, "proof")?, time_or_none(row, "proven_at")?) {
+            (Some(proof), Some(at)) => Some(Verified { proof, at }),
+            _ => None,
+        },
         state: word(row, "state")?,
         health: word(row, "health")?,
         health_detail: get(row, "health_detail")?,
@@ -159,6 +205,10 @@ fn endpoint(text: Arc<str>, transport: Transport) -> Endpoint {
 /// Whether a text is a URL and not the name of a command: a URL has a colon after its scheme, and names are slugs.
 fn is_url(text: &str) -> bool {
     text.contains(':')
+}
+
+fn preset(connection: &Connection, part: impl Fn(&PresetRef) -> &Arc<str>) -> Value {
+    text(connection.preset.as_ref().map(part))
 }
 
 fn text(value: Option<&Arc<str>>) -> Value {

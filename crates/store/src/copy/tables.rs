@@ -20,12 +20,27 @@ const fn table(name: &'static str, key: &'static [&'static str], step: u32) -> T
 
 const SETTINGS: &[&str] = &["organization_id", "name"];
 
-pub(super) const TABLES: [Table; 20] = [
+pub(super) const TABLES: [Table; 31] = [
     table("organizations", &["organization_id"], MANY),
     table("workspaces", &["organization_id", "workspace_id"], MANY),
     table("counters", &["organization_id"], MANY),
     table("agents", &["organization_id", "workspace_id", "agent_id"], MANY),
     table("keys", &["organization_id", "workspace_id", "key_id"], MANY),
+    table("members", &["organization_id", "member_id"], MANY),
+    table("roles", &["organization_id", "member_id", "scope_id"], MANY),
+    table(
+        "invitations",
+        &["organization_id", "workspace_id", "invitation_id"],
+        MANY,
+    ),
+    table("sessions", &["organization_id", "session_id"], MANY),
+    table("clients", &["organization_id", "client_id"], MANY),
+    table(
+        "consents",
+        &["organization_id", "workspace_id", "consent_id"],
+        MANY,
+    ),
+    table("tokens", &["organization_id", "workspace_id", "token_id"], MANY),
     table(
         "connections",
         &["organization_id", "workspace_id", "connection_id"],
@@ -51,10 +66,26 @@ pub(super) const TABLES: [Table; 20] = [
         &["organization_id", "workspace_id", "connection_id", "name"],
         MANY,
     ),
+    table("skills", &["organization_id", "workspace_id", "skill_id"], FEW),
     table(
         "grants",
         &["organization_id", "workspace_id", "agent_id", "subject"],
         MANY,
+    ),
+    table(
+        "voice_settings",
+        &["organization_id", "workspace_id", "agent_id"],
+        MANY,
+    ),
+    table(
+        "phone_calls",
+        &["organization_id", "workspace_id", "phone_call_id"],
+        MANY,
+    ),
+    table(
+        "phone_turns",
+        &["organization_id", "workspace_id", "phone_call_id", "seq"],
+        FEW,
     ),
     table("journal", &["organization_id", "seq"], MANY),
     table("open_intents", &["organization_id", "call_id"], MANY),

@@ -36,6 +36,8 @@ pub(crate) struct Row {
     pub(crate) body: Arc<str>,
     /// The approval that a decision asks for or spends.
     pub(crate) approval: Option<Uuid>,
+    /// The run a decision belongs to.
+    pub(crate) run: Option<Uuid>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -144,6 +146,10 @@ pub(crate) fn encode(entry: &Entry) -> Result<Row, StoreError> {
             Fact::Decided { approval, .. } => approval.map(ApprovalId::uuid).filter(|id| !id.is_nil()),
             Fact::Ended { .. } | Fact::Answered { .. } | Fact::Changed { .. } => None,
         },
+        run: match &entry.fact {
+            Fact::Decided { run, .. } => run.map(RunId::uuid).filter(|id| !id.is_nil()),
+            Fact::Ended { .. } | Fact::Answered { .. } | Fact::Changed { .. } => None,
+        },
     })
 }
 
@@ -186,6 +192,10 @@ pub(crate) fn target(kind: &str, connection: Option<Uuid>, name: &str) -> Result
         ("tool", Some(connection)) => Ok(Target::Tool(ToolRef::Upstream { connection, name })),
         ("prompt", Some(connection)) => Ok(Target::Prompt { connection, name }),
         ("resource", Some(connection)) => Ok(Target::Resource {
+            connection,
+            uri: name,
+        }),
+        ("skill", Some(connection)) => Ok(Target::Skill {
             connection,
             uri: name,
         }),

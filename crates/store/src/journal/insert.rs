@@ -22,9 +22,9 @@ pub(crate) struct Placed {
     pub(crate) row: Row,
 }
 
-const COLUMNS: &str = "organization_id, workspace_id, seq, call_id, kind, at, agent_id, connection_id, exposed, tool, actor, word, body, approval_id";
+const COLUMNS: &str = "organization_id, workspace_id, seq, call_id, kind, at, agent_id, connection_id, exposed, tool, actor, word, body, approval_id, run_id";
 /// Parameters of a row on SQLite; the first two of a statement are organization and number of rows.
-const FIELDS: usize = 12;
+const FIELDS: usize = 13;
 /// Rows left empty cost almost what others do, so the sizes lie close to each other.
 const SIZES: [usize; 12] = [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 128, MAX_ROWS];
 
@@ -52,23 +52,24 @@ pub(super) const CLOSE: &str = "DELETE FROM open_intents WHERE organization_id =
  WHERE j.organization_id = $1 AND c.organization_id = $1 AND j.seq > c.seq - $2 AND j.kind = 'ended')";
 
 const UNNEST: &str = "v AS (SELECT * FROM unnest($3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::uuid[], $8::uuid[], $9::text[],
- $10::text[], $11::text[], $12::text[], $13::text[], $14::uuid[]) WITH ORDINALITY
- AS v (workspace_id, call_id, kind, at, agent_id, connection_id, exposed, tool, actor, word, body, approval_id, n))";
+ $10::text[], $11::text[], $12::text[], $13::text[], $14::uuid[], $15::uuid[]) WITH ORDINALITY
+ AS v (workspace_id, call_id, kind, at, agent_id, connection_id, exposed, tool, actor, word, body, approval_id, run_id, n))";
 /// Arrays are bound without NULLs: the nil UUID and the empty text stand for them.
 const FROM_UNNEST: &str = "SELECT $1, v.workspace_id, c.seq - $2 + v.n, v.call_id, v.kind, v.at,
  NULLIF(v.agent_id, '00000000-0000-0000-0000-000000000000'::uuid),
  NULLIF(v.connection_id, '00000000-0000-0000-0000-000000000000'::uuid),
  NULLIF(v.exposed, ''), NULLIF(v.tool, ''), v.actor, v.word, v.body,
- NULLIF(v.approval_id, '00000000-0000-0000-0000-000000000000'::uuid) FROM v, c ORDER BY v.n";
+ NULLIF(v.approval_id, '00000000-0000-0000-0000-000000000000'::uuid),
+ NULLIF(v.run_id, '00000000-0000-0000-0000-000000000000'::uuid) FROM v, c ORDER BY v.n";
 
 /// `CLOSE`, as a part of another statement; does nothing where the counter was not advanced.
 const POSTGRES_CLOSE: &str = ", d AS (DELETE FROM open_intents o USING v, c WHERE o.organization_id = $1 AND o.call_id = v.call_id AND v.kind = 'ended')";
 /// PostgreSQL's counterpart of the statements that expect an epoch; returns no row where it is another.
 static POSTGRES_INTENTS: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "WITH c AS (UPDATE counters SET seq = seq + $2 WHERE organization_id = $1 AND epoch = $15 RETURNING seq, epoch), {UNNEST},
+        "WITH c AS (UPDATE counters SET seq = seq + $2 WHERE organization_id = $1 AND epoch = $16 RETURNING seq, epoch), {UNNEST},
  o AS (INSERT INTO open_intents (organization_id, workspace_id, call_id, agent_id, at)
-  SELECT $1, v.workspace_id, v.call_id, NULLIF(v.agent_id, '00000000-0000-0000-0000-000000000000'::uuid), v.at FROM v, c WHERE v.n <= $16
+  SELECT $1, v.workspace_id, v.call_id, NULLIF(v.agent_id, '00000000-0000-0000-0000-000000000000'::uuid), v.at FROM v, c WHERE v.n <= $17
   ON CONFLICT (organization_id, call_id) DO NOTHING){POSTGRES_CLOSE},
  j AS (INSERT INTO journal ({COLUMNS}) {FROM_UNNEST}) SELECT epoch FROM c"
     )
@@ -168,7 +169,7 @@ fn sqlite_texts(size: usize) -> Texts {
     let insert = |given: &str, when: &str| {
         format!(
             "INSERT INTO journal ({COLUMNS}) SELECT p.organization, v.column2, c.seq - p.advanced + v.column1, v.column3, v.column4,
- v.column5, v.column6, v.column7, v.column8, v.column9, v.column10, v.column11, v.column12, v.column13
+ v.column5, v.column6, v.column7, v.column8, v.column9, v.column10, v.column11, v.column12, v.column13, v.column14
  FROM (SELECT {given}) p, counters c, (VALUES {rows}) v WHERE c.organization_id = p.organization{when} AND v.column2 IS NOT NULL"
         )
     };
@@ -207,6 +208,7 @@ fn sqlite_values(organization: Uuid, rows: &[&Placed]) -> Vec<Value> {
             &*row.word,
             &*row.body,
             row.approval,
+            row.run,
         ]);
     }
     values
@@ -290,6 +292,7 @@ fn add_all(
         all.add(row.word.clone())?;
         all.add(row.body.clone())?;
         all.add(row.approval)?;
+        all.add(row.run)?;
     }
     Ok(())
 }
@@ -317,5 +320,6 @@ fn postgres_values(organization: Uuid, rows: &[&Placed]) -> Vec<Value> {
         column(ArrayType::String, |p| (&*p.row.word).into()),
         column(ArrayType::String, |p| (&*p.row.body).into()),
         column(ArrayType::Uuid, |p| p.row.approval.unwrap_or_default().into()),
+        column(ArrayType::Uuid, |p| p.row.run.unwrap_or_default().into()),
     ]
 }

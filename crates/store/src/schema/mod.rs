@@ -3,6 +3,12 @@
 mod m0001_first;
 mod m0002_asked;
 mod m0003_accounts;
+mod m0004_presets;
+mod m0005_members;
+mod m0006_context;
+mod m0007_identities;
+mod m0008_skills;
+mod m0010_clients;
 
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr};
 use sea_orm_migration::{MigrationTrait, MigratorTrait, SchemaManager};
@@ -18,6 +24,12 @@ impl MigratorTrait for Migrator {
             Box::new(m0001_first::Migration),
             Box::new(m0002_asked::Migration),
             Box::new(m0003_accounts::Migration),
+            Box::new(m0004_presets::Migration),
+            Box::new(m0005_members::Migration),
+            Box::new(m0006_context::Migration),
+            Box::new(m0007_identities::Migration),
+            Box::new(m0008_skills::Migration),
+            Box::new(m0010_clients::Migration),
         ]
     }
 }

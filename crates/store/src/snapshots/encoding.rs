@@ -1,5 +1,6 @@
 //! How a snapshot is stored: one JSON document, version 1.
 
+use std::ops::Not;
 use std::sync::Arc;
 
 use domain::{
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::StoreError;
+use crate::selection;
 use crate::sql::{corrupt, parse};
 
 const VERSION: u32 = 1;
@@ -54,6 +56,10 @@ struct Context {
     connection: Uuid,
     prompts: bool,
     resources: bool,
+    #[serde(default, skip_serializing_if = "Not::not")]
+    skills: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    offered: Option<selection::Document>,
 }
 
 /// Encodes a snapshot.
@@ -82,6 +88,8 @@ pub(super) fn write(snapshot: &Snapshot) -> Result<String, StoreError> {
         connection: context.connection.uuid(),
         prompts: context.prompts,
         resources: context.resources,
+        skills: context.skills,
+        offered: selection::document(&context.offered),
     };
     let document = Document {
         v: VERSION,
@@ -104,10 +112,14 @@ pub(super) fn read(tenant: Tenant, text: &str) -> Result<Snapshot, StoreError> {
             format!("it has version {}, this release reads {VERSION}", document.v),
         ));
     }
-    let context = |context: Context| ContextAccess {
-        connection: ConnectionId::from_uuid(context.connection),
-        prompts: context.prompts,
-        resources: context.resources,
+    let context = |context: Context| {
+        Ok::<_, StoreError>(ContextAccess {
+            connection: ConnectionId::from_uuid(context.connection),
+            prompts: context.prompts,
+            resources: context.resources,
+            skills: context.skills,
+            offered: selection::of(context.offered)?,
+        })
     };
     Ok(Snapshot::seal(SnapshotParts {
         tenant,
@@ -120,7 +132,11 @@ pub(super) fn read(tenant: Tenant, text: &str) -> Result<Snapshot, StoreError> {
             .into_iter()
             .map(absent)
             .collect::<Result<_, _>>()?,
-        contexts: document.contexts.into_iter().map(context).collect(),
+        contexts: document
+            .contexts
+            .into_iter()
+            .map(context)
+            .collect::<Result<_, _>>()?,
     }))
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use domain::{
     AgentId, Answer, Approval, ApprovalId, ApprovalState, CallId, CallStatus, ConnectionId, Digest, Effect,
     Fact, Identity, KeyId, KeyKind, MemberId, Outcome, OutcomeCode, PageRequest, Principal, Reason,
-    ReasonCode, RunId, Status, Target, Tenant, Timestamp, ToolRef,
+    ReasonCode, Role, RunId, Status, Target, Tenant, Timestamp, ToolRef,
 };
 use store::{
     ActivityFilter, Answered, ApprovalFilter, ApprovalMatch, AuditFilter, IntentError, Store, StoreError,
@@ -69,7 +69,10 @@ pub(crate) fn matching(approval: &Approval) -> ApprovalMatch {
 fn says(tenant: Tenant, answer: Answer) -> Answered {
     let by = Principal {
         tenant,
-        identity: Identity::Member(MemberId::generate()),
+        identity: Identity::Member {
+            id: MemberId::generate(),
+            role: Role::Viewer,
+        },
     };
     Answered {
         call: CallId::generate(),

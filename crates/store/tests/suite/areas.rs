@@ -443,6 +443,7 @@ async fn catalogues_keep_bytes(bench: Arc<Bench>) {
         prompts: vec![raw("{}")],
         resources: Vec::new(),
         templates: Vec::new(),
+        skills: vec![raw("{ \"uri\":\"skill://a/SKILL.md\"}")],
         problems: vec!["tool 3 has no name".to_owned()],
     };
     assert_eq!(store.put_catalogue(tenant, mail.id, &catalogue).await.unwrap(), 1);
@@ -451,6 +452,7 @@ async fn catalogues_keep_bytes(bench: Arc<Bench>) {
     assert_eq!((got.version, got.fetched_at), (2, START));
     assert_eq!(got.tools.iter().map(|tool| tool.get()).collect::<Vec<_>>(), tools);
     assert_eq!(got.server.unwrap().get(), "{\"name\" : \"x\"}");
+    assert_eq!(got.skills[0].get(), catalogue.skills[0].get());
     assert_eq!(
         (got.instructions, got.problems),
         (catalogue.instructions.clone(), catalogue.problems.clone())
@@ -568,6 +570,7 @@ async fn grants_are_set_and_taken_back(bench: Arc<Bench>) {
         GrantSubject::Tool(ToolRef::Capability("web.search".into())),
         GrantSubject::Prompts(mail.id),
         GrantSubject::Resources(mail.id),
+        GrantSubject::Skills(mail.id),
     ];
     let mut wanted: Vec<Grant> = subjects
         .into_iter()

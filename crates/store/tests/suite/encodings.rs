@@ -48,6 +48,8 @@ fn snapshot(tenant: Tenant) -> Snapshot {
             connection,
             prompts: true,
             resources: false,
+            skills: false,
+            offered: domain::ContextSelection::All,
         }],
     })
 }

@@ -146,8 +146,10 @@ pub(crate) fn agent(handle: &str) -> Agent {
         handle: Handle::new(handle).unwrap(),
         description: format!("the agent {handle}"),
         enabled: true,
+        claimed: true,
         version: 1,
         created_at: START,
+        updated_at: START,
     }
 }
 
@@ -172,9 +174,12 @@ pub(crate) fn connection(label: &str) -> Connection {
         header_names: vec!["X-Region".into(), "X-Team".into()],
         sharing: Sharing::Shared,
         allowed_tools: Some(vec!["read".into(), "write".into()]),
+        context: domain::ContextSelection::All,
         enabled: true,
         trusted: false,
         call_timeout_ms: Some(30_000),
+        preset: None,
+        verified: None,
         state: ConnectionState::Pending,
         health: Health::Unchecked,
         health_detail: None,

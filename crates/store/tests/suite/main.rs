@@ -21,5 +21,7 @@ mod encodings;
 mod idempotency;
 mod journal;
 mod opening;
+mod people;
+mod skills;
 mod tenancy;
 mod vault;

@@ -44,8 +44,10 @@ impl World {
             handle: Handle::new("helper").unwrap(),
             description: String::new(),
             enabled: true,
+            claimed: true,
             version: 1,
             created_at: Timestamp::from_micros(0),
+            updated_at: Timestamp::from_micros(0),
         };
         let tools = [
             (
@@ -150,7 +152,9 @@ fn connection(n: u8, namespace: &str) -> ConnectionFact {
         trusted: true,
         ready: true,
         allowed_tools: None,
+        context: domain::ContextSelection::All,
         accept_new_tools: AcceptNewTools::Admit,
+        default_tools: Arc::from([]),
     }
 }
 

@@ -8,9 +8,9 @@
 use std::sync::Arc;
 
 use domain::{
-    Account, Agent, AgentId, Classification, Clock, Connection, ConnectionId, ConnectionOwner,
-    ConnectionState, Effect, Endpoint, Grant, GrantSubject, Handle, Health, KeyKind, Label, Namespace,
-    Permission, Risk, Sharing, ToolRef, Transport,
+    Account, Agent, AgentId, AuthorityMode, Classification, Clock, Connection, ConnectionId, ConnectionOwner,
+    ConnectionState, Direction, Effect, Endpoint, Grant, GrantSubject, Handle, Health, KeyKind, Label,
+    Namespace, Permission, PhoneCall, PhoneCallId, PhoneStatus, Risk, RunId, Sharing, ToolRef, Transport,
 };
 use futures::StreamExt as _;
 use store::{Change, PinName};
@@ -51,6 +51,35 @@ impl House {
         self.make_key(KeyKind::Admin).await
     }
 
+    /// Writes a telephone call of the agent down: one that goes on, or one that was turned away.
+    pub async fn make_phone_call(&self, number: &str, blocked: bool) -> PhoneCall {
+        let now = self.gateway.clock().now();
+        let call = PhoneCall {
+            id: PhoneCallId::generate(),
+            agent: self.agent,
+            run: RunId::generate(),
+            local_number: Some("+15550001111".into()),
+            remote_number: number.into(),
+            direction: Direction::Inbound,
+            status: if blocked {
+                PhoneStatus::Failed
+            } else {
+                PhoneStatus::Answered
+            },
+            blocked,
+            reason: None,
+            hangup_reason: None,
+            authority: AuthorityMode::ContactScoped,
+            started_at: Some(now),
+            ended_at: None,
+            created_at: now,
+            updated_at: now,
+        };
+        let change = change();
+        let made = self.store.create_phone_call(self.tenant, &change, call);
+        made.await.unwrap()
+    }
+
     /// Makes an agent and its key.
     pub async fn make_agent(&self, handle: &str) -> Made {
         let agent = Agent {
@@ -58,8 +87,10 @@ impl House {
             handle: Handle::new(handle).unwrap(),
             description: String::new(),
             enabled: true,
+            claimed: true,
             version: 1,
             created_at: Clock::System.now(),
+            updated_at: Clock::System.now(),
         };
         let agent = self
             .store
@@ -159,9 +190,12 @@ impl House {
             header_names: Vec::new(),
             sharing: wanted.sharing,
             allowed_tools: None,
+            context: domain::ContextSelection::All,
             enabled: true,
             trusted: true,
             call_timeout_ms: wanted.call_timeout_ms,
+            preset: None,
+            verified: None,
             state: ConnectionState::Pending,
             health: Health::Unchecked,
             health_detail: None,

@@ -3,6 +3,7 @@
 mod bounds;
 mod front;
 mod make;
+mod people;
 mod strangers;
 
 use std::sync::Arc;
@@ -11,7 +12,8 @@ use std::time::Duration;
 use connections::{CommandTable, Connections, Limits};
 use domain::{AgentId, Clock, Tenant};
 use gateway::{Gateway, Later, Ports, ReloadReport};
-use identity::Keys;
+use identity::oauth::{AuthorizationServer, ClientDocuments, Fetching, Tokens};
+use identity::{Keys, People, Sessions};
 use store::Store;
 use tokio::net::TcpListener;
 use tokio_util::sync::DropGuard;
@@ -56,6 +58,8 @@ pub struct House {
     pub connections: Connections,
     /// The valid keys.
     pub keys: Keys,
+    /// The people.
+    pub people: People,
     root: store::RootKeys,
     stop: DropGuard,
     folder: tempfile::TempDir,
@@ -154,7 +158,7 @@ impl House {
             store: store.clone(),
             connections: connections.clone(),
             registry: capabilities::registry().unwrap(),
-            clock,
+            clock: clock.clone(),
             schemas,
             names: policy::NameLimits::default(),
             public_url: url.as_str().into(),
@@ -166,10 +170,13 @@ impl House {
         })
         .await
         .unwrap();
+        let (people, sign_in) = door((&store, &clock), tenant, &url).await;
         let ending = server::Ending::default();
         let app = server::App::new(server::Options {
             gateway: gateway.clone(),
             keys: keys.clone(),
+            people: people.clone(),
+            sign_in,
             public_url: url.clone(),
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
@@ -192,11 +199,28 @@ impl House {
             store,
             connections,
             keys,
+            people,
             root,
             stop: ending.stop.drop_guard(),
             folder,
         }
     }
+}
+
+/// Where people and MCP clients come in.
+#[expect(clippy::unwrap_used, reason = "a test that cannot start its house has failed")]
+async fn door((store, clock): (&Store, &Clock), tenant: Tenant, url: &str) -> (People, AuthorizationServer) {
+    let known = || (store.clone(), clock.clone());
+    let sessions = Sessions::load(store.clone(), clock.clone()).await.unwrap();
+    let tokens = Tokens::load(store.clone(), clock.clone()).await.unwrap();
+    let sign_in = AuthorizationServer::new(
+        known(),
+        tenant.organization,
+        url.parse().unwrap(),
+        Arc::new(NoDocuments),
+        tokens,
+    );
+    (People::new(known(), tenant, sessions), sign_in)
 }
 
 /// What changes at connections changes what agents see.
@@ -223,5 +247,14 @@ struct Table(Keys);
 impl gateway::KeyTable for Table {
     fn refresh(&self) -> Later<'_, ()> {
         Box::pin(async { Ok(self.0.refresh().await?) })
+    }
+}
+
+/// Nothing outside is read.
+struct NoDocuments;
+
+impl ClientDocuments for NoDocuments {
+    fn fetch(&self, _url: url::Url) -> Fetching<'_> {
+        Box::pin(async { Err("nothing outside is read here".to_owned()) })
     }
 }

@@ -32,8 +32,10 @@ impl House {
             handle: Handle::new("stranger").unwrap(),
             description: String::new(),
             enabled: true,
+            claimed: true,
             version: 1,
             created_at: Clock::System.now(),
+            updated_at: Clock::System.now(),
         };
         let agent = self.store.create_agent(tenant, &change(), agent).await.unwrap();
         let mut keys = Vec::new();

@@ -62,7 +62,7 @@ async fn check(name: &str, catalogue: &Catalogue, server: &CatalogueServer) -> u
         );
         if kind == Kind::Tools {
             tools = listing.items.len();
-        } else if !upstream.server().declares(kind.capability()) {
+        } else if !kind.announced_by(upstream.server()) {
             // Not asked for.
             continue;
         }

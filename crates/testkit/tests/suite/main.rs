@@ -30,4 +30,6 @@ mod kernel;
 #[cfg(test)]
 mod peers;
 #[cfg(test)]
+mod phone;
+#[cfg(test)]
 mod six_servers;

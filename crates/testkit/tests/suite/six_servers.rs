@@ -98,6 +98,7 @@ async fn serve(tools: &Tools) -> Serving {
         .arg(root.join("data"))
         .env_clear()
         .env("PATH", tools.path())
+        .env("SWITCHBOARD__PRESETS__PROVIDE_EXA", "false")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

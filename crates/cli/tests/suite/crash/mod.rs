@@ -160,17 +160,29 @@ mod postgres {
         matrix(Kind::Postgres, "read").await;
     }
 
-    // The database goes on with what it was asked last, also when whoever asked is gone and its successor starts meanwhile.
+    // The database goes on with what it was asked last, also when whoever asked is gone and its successor starts meanwhile. It does not
+    // where the statement was new to that connection and was still being prepared; then the end is the successor's.
     #[tokio::test(flavor = "multi_thread")]
     async fn an_end_that_is_written_after_the_kill_is_the_only_end() {
         let Some(mut scene) = super::Scene::start(Kind::Postgres, "").await else {
             return;
         };
-        scene.call_well("up__write").await;
+        let mut ends = Vec::new();
+        while ends.len() < 8 && !ends.iter().any(|end| end == "succeeded") {
+            scene.call_well("up__write").await;
+            ends.push(ended_by_whom(&mut scene).await);
+            scene.check_database().await;
+            scene.verify(None);
+        }
+        assert!(ends.iter().any(|end| end == "succeeded"), "{ends:?}");
+    }
+
+    /// Kills the server while the end of a call waits to be written; how that call ended.
+    async fn ended_by_whom(scene: &mut super::Scene) -> String {
         let before = scene.listed(&[]);
         let client = super::Client::begin(&scene.house).await;
         let case = super::case(super::Step::Unended, "up__write", 1, true, super::SUCCEEDED);
-        let reached = super::steps::reach(&scene, &client, &case).await;
+        let reached = super::steps::reach(scene, &client, &case).await;
         scene.house.kill();
         scene.house.begin_again();
         // The end of the call, and the successor that looks what was cut off.
@@ -178,8 +190,8 @@ mod postgres {
         let held: Option<super::Held> = reached.held;
         held.unwrap().release().await.unwrap();
         scene.house.wait_until_it_serves();
-        scene.until_listed(&before, "succeeded").await;
-        scene.check_database().await;
-        scene.verify(None);
+        let mut now = scene.listed(&[]).into_iter();
+        let ended = now.find(|item| before.iter().all(|other| other.call != item.call));
+        ended.unwrap().status
     }
 }

@@ -252,15 +252,16 @@ async fn a_person_goes_and_an_edit_calls_it_off() {
     assert_eq!(direct.status, StatusCode::NOT_FOUND, "{}", direct.json());
     let page = format!("{}/connect/{id}", scene.house.url);
     let agent = format!("Bearer {}", scene.house.agent);
-    for headers in [vec![], vec![("authorization", &*agent)]] {
-        let refused = testkit::http::send(Method::POST, &page, &headers, "")
+    let admin = format!("Bearer {}", scene.house.admin);
+    for key in [&agent, &admin] {
+        // I047: a key gets no further than the sign-in page.
+        let headers = [("authorization", key.as_str()), ("origin", &scene.house.url)];
+        let away = testkit::http::send(Method::POST, &page, &headers, "")
             .await
             .unwrap();
-        assert!(
-            refused.status.is_client_error(),
-            "{headers:?}: {}",
-            refused.json()
-        );
+        assert_eq!(away.status, StatusCode::SEE_OTHER, "{}", text(&away));
+        let to = away.headers["location"].to_str().unwrap();
+        assert!(to.starts_with("/sign-in?return_to="), "{to}");
     }
     let (url, cookie) = scene.open(&begun).await;
     let edited = json!({ "expected_version": 1, "label": "guarded" });
@@ -285,12 +286,10 @@ async fn a_person_goes_and_an_edit_calls_it_off() {
         .rest(Method::DELETE, &format!("{path}/{id}"), &Value::Null)
         .await;
     assert_eq!(off.status, StatusCode::NO_CONTENT);
-    let admin = format!("Bearer {}", scene.house.admin);
     let page = format!("{}/connect/{id}", scene.house.url);
-    let gone = testkit::http::send(Method::POST, &page, &[("authorization", &*admin)], "")
-        .await
-        .unwrap();
-    assert_eq!(gone.json()["code"], "authorization.gone");
+    let person = crate::people::owner(&scene.house).await;
+    let gone = person.post(&scene.house, &page, &[]).await;
+    assert!(gone.status.is_client_error(), "{}", text(&gone));
 }
 
 /// Which client we are: one that was given, one that registers itself, none. V130, V138, V139, I044, I046, I047.

@@ -69,6 +69,7 @@ impl Guarded {
             "/.well-known/oauth-authorization-server",
             "/token",
             "/register",
+            "/revoke",
         ]
         .map(|path| format!("{}{path}", self.origin()))
         .to_vec()
@@ -120,6 +121,22 @@ impl Guarded {
             .collect()
     }
 
+    /// The refresh tokens that were given back.
+    pub(crate) fn given_back(&self) -> Vec<String> {
+        let received = self.server.received();
+        let form = |request: &Received| {
+            form_urlencoded::parse(&request.body)
+                .into_owned()
+                .collect::<Vec<_>>()
+        };
+        received
+            .iter()
+            .filter(|request| request.uri.path() == "/revoke")
+            .flat_map(form)
+            .filter_map(|(name, value)| (name == "token").then_some(value))
+            .collect()
+    }
+
     /// The credentials its tools were called with, in order.
     pub(crate) fn calls(&self) -> Vec<String> {
         let calls = self.server.received_of("tools/call");
@@ -145,13 +162,15 @@ impl State {
             "/.well-known/oauth-authorization-server" => Reply::json(
                 200,
                 &json!({ "issuer": origin, "authorization_endpoint": format!("{origin}/authorize"),
-                    "token_endpoint": format!("{origin}/token"), "registration_endpoint": format!("{origin}/register"),
+                    "token_endpoint": format!("{origin}/token"),
+                    "revocation_endpoint": format!("{origin}/revoke"), "registration_endpoint": format!("{origin}/register"),
                     "token_endpoint_auth_methods_supported": ["none", "client_secret_post"],
                     "code_challenge_methods_supported": ["S256"],
                     "authorization_response_iss_parameter_supported": true }),
             ),
             "/register" => Reply::json(201, &json!({ "client_id": "registered" })),
             "/token" => self.token(request),
+            "/revoke" => Reply::status(200),
             "/mcp" => self.mcp(request, &origin),
             _ => Reply::status(404),
         }

@@ -246,20 +246,17 @@ pub(crate) async fn open(house: &House, begun: &Value) -> (Url, String) {
         format!("{PUBLIC}/connect/{}", begun["id"].as_str().unwrap())
     );
     let here = page.replace(PUBLIC, &house.url);
-    let shown = testkit::http::send(Method::GET, &here, &[], "").await.unwrap();
+    let person = crate::people::owner(house).await;
+    let shown = person.get(house, &here).await;
     assert!(text(&shown).contains(CALLBACK), "{}", text(&shown));
-    let authorization = format!("Bearer {}", house.admin);
-    let headers = [("authorization", &*authorization)];
-    let gone = testkit::http::send(Method::POST, &here, &headers, "")
-        .await
-        .unwrap();
-    assert_eq!(gone.status, StatusCode::OK, "{}", gone.json());
+    let gone = person.post(house, &here, &[]).await;
+    assert_eq!(gone.status, StatusCode::SEE_OTHER, "{}", text(&gone));
     let cookie = gone.headers["set-cookie"].to_str().unwrap().to_owned();
     assert!(
         cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"),
         "{cookie}"
     );
-    let url = gone.json()["url"].as_str().unwrap().parse().unwrap();
+    let url = gone.headers["location"].to_str().unwrap().parse().unwrap();
     (url, cookie.split(';').next().unwrap().to_owned())
 }
 

@@ -94,8 +94,10 @@ impl House {
             handle: Handle::new("tester").unwrap(),
             description: String::new(),
             enabled: true,
+            claimed: true,
             version: 1,
             created_at: domain::Clock::System.now(),
+            updated_at: domain::Clock::System.now(),
         };
         let agent = store
             .create_agent(tenant, &Change::by_system("test"), agent)
@@ -148,9 +150,12 @@ impl House {
             header_names: Vec::new(),
             sharing: wanted.sharing,
             allowed_tools: wanted.allowed,
+            context: domain::ContextSelection::All,
             enabled: true,
             trusted: true,
             call_timeout_ms: wanted.timeout_ms,
+            preset: None,
+            verified: None,
             state: ConnectionState::Pending,
             health: Health::Unchecked,
             health_detail: None,
@@ -208,16 +213,7 @@ impl House {
         };
         let id = target.connection().unwrap();
         let definition = Digest::of(b"definition");
-        let connections = [ConnectionFact {
-            id,
-            owner: ConnectionOwner::Workspace,
-            namespace: Namespace::new("n").unwrap(),
-            enabled: true,
-            trusted: true,
-            ready: true,
-            allowed_tools: None,
-            accept_new_tools: policy::AcceptNewTools::default(),
-        }];
+        let connections = [usable(id)];
         let (subjects, tools) = match &target {
             Target::Tool(tool) => {
                 let fact = ToolFact {
@@ -234,6 +230,7 @@ impl House {
             }
             Target::Prompt { .. } => (vec![GrantSubject::Prompts(id)], vec![]),
             Target::Resource { .. } => (vec![GrantSubject::Resources(id)], vec![]),
+            Target::Skill { .. } => (vec![GrantSubject::Skills(id)], vec![]),
         };
         let grant = |subject| Grant {
             agent: self.agent.id,
@@ -272,7 +269,7 @@ impl House {
         let facts = CallFacts::at(domain::Clock::System.now());
         let decision = match call.target {
             Target::Tool(_) => policy::decide(&effective, call, &facts),
-            Target::Prompt { .. } | Target::Resource { .. } => {
+            Target::Prompt { .. } | Target::Resource { .. } | Target::Skill { .. } => {
                 policy::decide_context(&effective, call, &facts)
             }
         };
@@ -474,4 +471,20 @@ pub(crate) async fn until(what: &str, so: impl Fn() -> bool) {
 
 pub(crate) fn raw(value: &Value) -> Arc<RawValue> {
     Arc::from(to_raw_value(value).unwrap())
+}
+
+/// What deciding knows of a connection with nothing against it.
+fn usable(id: ConnectionId) -> ConnectionFact {
+    ConnectionFact {
+        id,
+        owner: ConnectionOwner::Workspace,
+        namespace: Namespace::new("n").unwrap(),
+        enabled: true,
+        trusted: true,
+        ready: true,
+        allowed_tools: None,
+        context: domain::ContextSelection::All,
+        accept_new_tools: policy::AcceptNewTools::default(),
+        default_tools: Arc::from([]),
+    }
 }

@@ -1,6 +1,6 @@
 //! Every operation with every kind of key: who may not, is told so, and learns nothing.
 
-use domain::{ConnectionOwner, Permission, Surface};
+use domain::{ConnectionOwner, Permission, Role, Surface};
 use gateway::capability::{Action, Declaration, Method};
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -16,8 +16,13 @@ struct Named {
     agent_id: String,
     connection: String,
     approval: String,
+    member: String,
+    invitation: String,
+    client: String,
     key: String,
     call: String,
+    phone_call: String,
+    skill: String,
 }
 
 /// Path, query and body of each operation. A new one needs its line here.
@@ -30,8 +35,19 @@ fn input(id: &str, named: &Named) -> Value {
         ..
     } = named;
     match id {
-        "agents.list" | "audit.list" | "audit.verify" | "config.reload" | "connections.list"
-        | "current_time" | "keys.list" | "list_approvals" => json!({}),
+        "agents.list"
+        | "audit.list"
+        | "audit.verify"
+        | "config.reload"
+        | "connections.list"
+        | "connections.presets"
+        | "search_mcp_registry"
+        | "current_time"
+        | "keys.list"
+        | "list_approvals"
+        | "phone.calls"
+        | "voices.list"
+        | "whoami" => json!({}),
         "activity.list" => json!({ "call": named.call }),
         "grants.list" => json!({ "agent": agent }),
         "agents.create" => json!({ "handle": "third" }),
@@ -46,11 +62,13 @@ fn input(id: &str, named: &Named) -> Value {
         }
         "connections.catalogue"
         | "connections.changes"
+        | "connections.queue_refresh"
         | "connections.refresh"
         | "connections.remove"
         | "connections.show"
         | "connections.status"
-        | "connections.test" => json!({ "connection": connection }),
+        | "connections.test"
+        | "connections.verify" => json!({ "connection": connection }),
         "start_mcp_authorization" | "connections.disconnect" => {
             json!({ "connection": connection, "expected_version": 1 })
         }
@@ -62,6 +80,16 @@ fn input(id: &str, named: &Named) -> Value {
             json!({ "agent": agent, "connection": connection, "tool": "test_echo", "permission": "unattended" })
         }
         "grants.remove" => json!({ "agent": agent, "connection": connection, "tool": "test_echo" }),
+        "phone.activity" | "phone.call" | "phone.transcript" => json!({ "phone_call": named.phone_call }),
+        "voice.show" | "voice.set" => json!({ "agent": agent }),
+        "voice.set_authority" => json!({ "agent": agent, "authority_mode": "yolo" }),
+        "skills.add" => json!({ "slug": "greet", "description": "Greets", "instructions": "Say hello." }),
+        "skills.archive" | "skills.update" => json!({ "skill": named.skill, "expected_version": 1 }),
+        "skills.install" => {
+            let skill = json!({ "slug": "thank", "description": "Thanks", "instructions": "Say thanks." });
+            json!({ "skills": [skill] })
+        }
+        "skills.show" => json!({ "skill": named.skill }),
         "keys.create" => json!({ "name": "k", "kind": "agent", "agent": agent }),
         "keys.revoke" => json!({ "key": key }),
         "tools.call" | "tools.explain" => {
@@ -70,6 +98,12 @@ fn input(id: &str, named: &Named) -> Value {
         "tools.classify" => {
             json!({ "connection": connection, "tool": "test_echo", "risk": "high", "effect": "mutating" })
         }
+        "members.list" | "invitations.list" | "clients.list" | "skills.list" => json!({}),
+        "members.show" | "members.remove" => json!({ "member": named.member }),
+        "members.update" => json!({ "member": named.member, "expected_version": 1, "role": "viewer" }),
+        "members.invite" => json!({ "email": "new@example.com", "role": "viewer" }),
+        "invitations.revoke" => json!({ "invitation": named.invitation }),
+        "clients.revoke" => json!({ "client": named.client }),
         "tools.list" => json!({ "connection": connection }),
         other => unreachable!("say here what a legal input of {other} is"),
     }
@@ -86,10 +120,22 @@ fn is_about_ours(declaration: &Declaration) -> bool {
             | "config.reload"
             | "connections.list"
             | "connections.add"
+            | "connections.presets"
+            | "search_mcp_registry"
             | "current_time"
             | "keys.list"
             | "list_approvals"
             | "activity.list"
+            | "phone.calls"
+            | "voices.list"
+            | "members.list"
+            | "skills.list"
+            | "skills.add"
+            | "skills.install"
+            | "members.invite"
+            | "invitations.list"
+            | "clients.list"
+            | "whoami"
     )
 }
 
@@ -139,6 +185,9 @@ async fn furnish(house: &House, fixture: &Fixture) -> Named {
         .tool("quarry__test_echo", json!({ "message": "hunter2" }))
         .await
         .json();
+    house.owner().await;
+    house.person("viewer@example.com", Role::Viewer).await;
+    house.invite("asked@example.com", Role::Viewer).await;
     let admin = Peer::new(&house.url, &house.admin);
     let list = async |path: &str| {
         let url = format!("{}/api/v1{path}", house.url);
@@ -148,6 +197,16 @@ async fn furnish(house: &House, fixture: &Fixture) -> Named {
             .unwrap()
             .json()
     };
+    let client = house.let_in().await;
+    let written = json!({ "slug": "of-ours", "description": "Ours", "instructions": "Say it." });
+    let bearer = format!("Bearer {}", admin.key);
+    let headers = [("authorization", &*bearer), ("content-type", "application/json")];
+    let url = format!("{}/api/v1/skills", house.url);
+    let skill = send(http::Method::POST, &url, &headers, written.to_string())
+        .await
+        .unwrap()
+        .json();
+    let (members, invitations) = (list("/members").await, list("/invitations").await);
     let (approvals, keys, activity) = (
         list("/approvals").await,
         list("/keys").await,
@@ -159,6 +218,10 @@ async fn furnish(house: &House, fixture: &Fixture) -> Named {
         agent_id: house.agent.to_string(),
         connection: shared.to_string(),
         approval: text(&approvals["items"][0]["id"]),
+        member: text(&members["items"][1]["id"]),
+        invitation: text(&invitations["items"][2]["id"]),
+        client: client.to_string(),
+        skill: text(&skill["id"]),
         key: text(
             &keys["items"]
                 .as_array()
@@ -168,12 +231,27 @@ async fn furnish(house: &House, fixture: &Fixture) -> Named {
                 .unwrap()["id"],
         ),
         call: text(&activity["items"][0]["call_id"]),
+        phone_call: house.make_phone_call("+15550002222", false).await.id.to_string(),
     };
     assert!(
         !found.approval.is_empty() && !found.key.is_empty(),
         "{asked} {approvals} {keys}"
     );
     found
+}
+
+/// With which statuses somebody may be answered.
+fn statuses(who: &str, declaration: &Declaration) -> &'static [u16] {
+    match (who, declaration.action) {
+        ("nobody" | "an invented key", _) => &[401],
+        ("a stranger", _) if is_about_ours(declaration) => &[404],
+        ("a stranger", _) => &[200, 201, 404],
+        (_, Action::Administer | Action::Approve | Action::Own | Action::Represent | Action::Consent) => {
+            &[403]
+        }
+        (_, Action::Read | Action::Use) if matches!(declaration.id, "current_time" | "whoami") => &[200],
+        (_, Action::Read | Action::Use) => &[403, 404],
+    }
 }
 
 #[tokio::test]
@@ -187,6 +265,7 @@ async fn every_operation_with_every_key() {
         &*named.agent_id,
         &named.connection,
         &named.approval,
+        &named.skill,
         &named.key,
         "quarry",
         "hunter2",
@@ -214,14 +293,7 @@ async fn every_operation_with_every_key() {
         for (who, key) in keys {
             let answer = ask(&house, declaration, &input, key).await;
             let told = String::from_utf8_lossy(&answer.body);
-            let wanted: &[u16] = match (who, declaration.action) {
-                ("nobody" | "an invented key", _) => &[401],
-                ("a stranger", _) if is_about_ours(declaration) => &[404],
-                ("a stranger", _) => &[200, 201, 404],
-                (_, Action::Administer | Action::Approve) => &[403],
-                (_, Action::Read | Action::Use) if declaration.id == "current_time" => &[200],
-                (_, Action::Read | Action::Use) => &[403, 404],
-            };
+            let wanted = statuses(who, declaration);
             let status = answer.status.as_u16();
             assert!(
                 wanted.contains(&status),
@@ -232,6 +304,8 @@ async fn every_operation_with_every_key() {
             for secret in secrets
                 .iter()
                 .filter(|secret| !input.to_string().contains(**secret))
+                // Who asks is what the answer is about.
+                .filter(|secret| declaration.id != "whoami" || **secret != "bystander")
             {
                 assert!(
                     !told.contains(secret),

@@ -1,5 +1,6 @@
 //! The official conformance suite in both roles. Scenarios under `auth/` wait for the OAuth client.
 
+mod authority;
 mod run;
 mod server;
 
@@ -77,4 +78,9 @@ async fn server_2025_11_25_before_a_server_of_that_time() {
 async fn server_2026_07_28() {
     let fixture = Fixture::start().await.unwrap();
     server::check("2026-07-28", &fixture.url).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn authorization_server() {
+    authority::check().await;
 }

@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use connections::registry::RegistryOptions;
 use connections::schema::Schemas;
 use connections::{CommandTable, Connections, Limits};
 use domain::{
-    Agent, AgentId, CallId, Channel, Clock, Entry, Fact, Handle, Identity, KeyId, KeyKind, OutcomeCode,
-    PageRequest, Principal, Reason, Status, Surface, Tenant, Timestamp,
+    Agent, AgentId, CallId, Channel, Clock, Entry, Fact, Handle, Identity, KeyId, KeyKind, MemberId,
+    OutcomeCode, PageRequest, Principal, Reason, Role, Status, Surface, Tenant, Timestamp,
 };
 use gateway::{
     AgentRef, Capability, ContextRequest, Exchange, Failure, Gateway, KeyTable, Later, Operation, Ports,
     Registry, Reload, ReloadReport, Reply, ReplyBody, Scope, ToolReply, ToolRequest, View, ViewKey,
 };
-use mcp::egress::Egress;
+use mcp::egress::{Egress, Resolver};
+use mcp::http::CertificateDer;
 use policy::{NameLimits, RuleSet, RuleSource};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -90,6 +92,14 @@ pub(crate) struct Plan {
     pub(crate) limits: Limits,
     /// Capabilities besides our own.
     pub(crate) more: Vec<Capability>,
+    /// Whether workspaces are given the platform's connections.
+    pub(crate) provides: bool,
+    /// Names that are not asked of the system.
+    pub(crate) resolver: Resolver,
+    /// Authorities besides the public ones.
+    pub(crate) roots: Vec<CertificateDer<'static>>,
+    /// The registry of servers.
+    pub(crate) registry: RegistryOptions,
 }
 
 struct NoReload;
@@ -115,6 +125,17 @@ pub(crate) fn key(tenant: Tenant, kind: KeyKind) -> Principal {
         identity: Identity::Key {
             id: KeyId::generate(),
             kind,
+        },
+    }
+}
+
+/// An Owner who signed in.
+pub(crate) fn in_person(tenant: Tenant) -> Principal {
+    Principal {
+        tenant,
+        identity: Identity::Member {
+            id: MemberId::generate(),
+            role: Role::Owner,
         },
     }
 }
@@ -145,8 +166,10 @@ impl House {
             handle: Handle::new("default").unwrap(),
             description: String::new(),
             enabled: true,
+            claimed: true,
             version: 1,
             created_at: START,
+            updated_at: START,
         };
         let agent = store
             .create_agent(tenant, &Change::by_system("test"), agent)
@@ -158,16 +181,21 @@ impl House {
         let egress = plan
             .urls
             .iter()
-            .fold(Egress::public(), |egress, url| egress.register(url).unwrap());
+            .fold(Egress::public(), |egress, url| egress.register(url).unwrap())
+            .with_resolver(plan.resolver);
         let connections = Connections::new(connections::Options {
             clock: clock.clone(),
             commands: plan.commands,
             egress: Arc::new(egress),
             schemas: schemas.clone(),
             limits: plan.limits,
+            extra_roots: plan.roots,
+            provides: plan.provides,
+            registry: plan.registry,
             ..connections::Options::new(store.clone())
         })
         .unwrap();
+        connections.provide(tenant).await.unwrap();
         let gateway = Gateway::start(gateway::Options {
             store: store.clone(),
             connections,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use store::{ActivityFilter, ActivityItem};
 
 use super::both;
-use super::house::{Bench, Decided, House, Plan};
+use super::house::{Bench, Decided, House, Plan, in_person};
 use super::upstream::{Upstream, tool};
 
 both!(
@@ -220,8 +220,13 @@ async fn what_does_not_fit_is_recorded_without_its_values(bench: Bench) {
         let before = now(&house).await;
         let on = |surface: &Surface| declaration.on(*surface);
         let asked_on = [Surface::Api, Surface::Page].into_iter().find(on).unwrap();
+        // To a page people come in person.
+        let who = match asked_on {
+            Surface::Page => in_person(house.tenant),
+            _ => house.admin,
+        };
         let refused = house
-            .ask_as(house.admin, asked_on, (declaration.id, unfit()))
+            .ask_as(who, asked_on, (declaration.id, unfit()))
             .await
             .unwrap_err();
         assert_eq!(

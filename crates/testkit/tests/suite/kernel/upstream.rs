@@ -1,5 +1,6 @@
 //! An upstream server whose tools a test can change and whose calls it can hold.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -40,6 +41,12 @@ impl Upstream {
         .await
         .unwrap();
         Self { server, tools, calls }
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        let url = url::Url::parse(self.server.url()).unwrap();
+        url.socket_addrs(|| None).unwrap()[0]
     }
 
     /// Changes what it lists from now on.
