@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
-use domain::{Clock, ConnectionId, ConnectionState, Endpoint, Health, Tenant};
+use domain::{Clock, ConnectionId, Endpoint, Tenant};
 use futures::future::join_all;
 use mcp::egress::{Egress, EgressRefusal, Road};
 use mcp::http::{HttpClient, HttpOptions};
 use mcp::wire::WireError;
 use mcp::{ClientProfile, Reaper};
 use serde_json::json;
-use store::{Change, StateReport, Store};
+use store::{Change, Store};
 use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use url::Url;
 
-use crate::pool::{Line, LiveFacts, Settings, lock, shorten, subscribe, sweep};
+use crate::pool::{Line, LiveFacts, Settings, shorten, subscribe, sweep};
 use crate::preset;
 use crate::registry::Registry;
 use crate::schema::Schemas;
@@ -416,81 +416,6 @@ impl Inner {
             }
         };
         self.tasks.spawn_on(task, &self.runtime);
-    }
-
-    /// Notes what a call found out about a server, where it is news.
-    pub(crate) fn observed(self: &Arc<Self>, line: &Arc<Line>, health: Health, detail: &str) {
-        let Some((state, before)) = *lock(&line.known) else {
-            return;
-        };
-        // A call that went well does not make up for a catalogue that is not whole.
-        let same = before == health
-            || (health == Health::Ok && matches!(before, Health::Degraded | Health::Unchecked));
-        if same || state == ConnectionState::Pending {
-            return;
-        }
-        let detail = (health != Health::Ok).then(|| shorten(detail));
-        let (inner, line) = (self.clone(), line.clone());
-        self.tasks.spawn_on(
-            async move { inner.note(&line, state, health, detail).await },
-            &self.runtime,
-        );
-    }
-
-    /// The process all calls share ended: that shows, and it is started again before a call asks for it.
-    pub(crate) fn died(self: &Arc<Self>, line: &Arc<Line>, reason: &str) {
-        let known = *lock(&line.known);
-        let detail = shorten(&format!("the command ended and is started again: {reason}"));
-        let (inner, of) = (self.clone(), line.clone());
-        let task = async move {
-            if let Some((state @ (ConnectionState::Ready | ConnectionState::Error), _)) = known {
-                inner.note(&of, state, Health::ProcessFailed, Some(detail)).await;
-            }
-            Connections { inner }.schedule(of.tenant, of.id);
-        };
-        self.tasks.spawn_on(task, &self.runtime);
-    }
-
-    /// A command ended too often: the connection counts as failed, and is prepared again after a while.
-    pub(crate) fn failed(self: &Arc<Self>, line: &Arc<Line>, times: u32, reason: &str) {
-        let detail = shorten(&format!(
-            "the command ended {times} times in a row soon after it was started: {reason}"
-        ));
-        let (inner, of) = (self.clone(), line.clone());
-        let task = async move {
-            inner
-                .note(&of, ConnectionState::Error, Health::ProcessFailed, Some(detail))
-                .await;
-            Connections { inner }.schedule(of.tenant, of.id);
-        };
-        self.tasks.spawn_on(task, &self.runtime);
-    }
-
-    /// Stores state and health, and tells of them where they are news.
-    pub(crate) async fn note(
-        &self,
-        line: &Line,
-        state: ConnectionState,
-        health: Health,
-        detail: Option<String>,
-    ) {
-        let news = lock(&line.known).replace((state, health)) != Some((state, health));
-        let report = StateReport {
-            state,
-            health,
-            detail,
-            checked_at: self.clock.now(),
-        };
-        if let Err(error) = self
-            .store
-            .set_connection_state(line.tenant, line.id, report)
-            .await
-        {
-            tracing::warn!(%error, connection = %line.id, "the state of a connection could not be stored");
-        }
-        if news {
-            self.tell(line, ConnectionEventKind::StateChanged { state, health });
-        }
     }
 
     /// What an error says to people, without our secrets.

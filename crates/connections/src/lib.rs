@@ -14,6 +14,7 @@ mod error;
 mod event;
 pub mod headers;
 pub mod import;
+mod known;
 mod negotiated;
 mod options;
 mod pool;

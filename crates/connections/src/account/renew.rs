@@ -239,7 +239,9 @@ impl Inner {
     ) -> TokenError {
         let (tenant, id) = (tokens.tenant, tokens.connection.id);
         match self.store.account_failed(tenant, id, generation, failure).await {
-            Ok(_) => self.signed_out(id, failure.2),
+            Ok(true) => self.signed_out(id, failure.2),
+            // Somebody signed in meanwhile.
+            Ok(false) => {}
             Err(error) => {
                 tracing::warn!(%error, connection = %id, "that an account does not work could not be stored");
             }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwapOption;
 use dashmap::DashMap;
-use domain::{ConnectionId, ConnectionState, Digest, Health, Tenant};
+use domain::{ConnectionId, Digest, Tenant};
 use mcp::param_headers::ParamHeaders;
 use mcp::{LineSource, LogLine, Negotiated};
 use tokio::sync::Semaphore;
@@ -17,6 +17,7 @@ use super::settings::Hidden;
 use super::slot::Slot;
 use super::{Live, Settings};
 use crate::connections::Inner;
+use crate::known::Known;
 use crate::prepare::{Check, Freshness, Pace, Preparations};
 use crate::{ConnectionError, Limits, SessionKey};
 
@@ -41,8 +42,7 @@ pub(crate) struct Line {
     pub(crate) deaths: AtomicU32,
     unheard: AtomicU64,
     log: Mutex<VecDeque<ServerLine>>,
-    /// What was stored last about state and health.
-    pub(crate) known: Mutex<Option<(ConnectionState, Health)>>,
+    pub(crate) known: Known,
     pub(crate) preparing: Mutex<Preparations>,
     pub(crate) freshness: Freshness,
     pub(crate) check: Check,
@@ -109,7 +109,7 @@ impl Line {
             deaths: AtomicU32::new(0),
             unheard: AtomicU64::new(0),
             log: Mutex::default(),
-            known: Mutex::new(None),
+            known: Known::default(),
             preparing: Mutex::default(),
             freshness: Freshness::default(),
             check: Check::default(),
@@ -137,7 +137,8 @@ impl Line {
             .as_deref()
             .and_then(crate::negotiated::read);
         *lock(&self.negotiated) = remembered;
-        lock(&self.known).get_or_insert((settings.connection.state, settings.connection.health));
+        self.known
+            .begin(settings.connection.state, settings.connection.health);
         // Changed meanwhile: good for this once, not to be kept.
         if settings.generation == self.generation() {
             self.settings.store(Some(settings.clone()));

@@ -101,6 +101,7 @@ impl Inner {
         mut found: Discovered,
         started: Instant,
     ) -> Result<Preparation, ConnectionError> {
+        let worse = line.known.worse();
         let schemas = self.schemas.clone();
         let compiling = tokio::task::spawn_blocking(move || {
             discover::compile(&mut found.tools, &schemas);
@@ -119,7 +120,7 @@ impl Inner {
         };
         let health = if degraded { Health::Degraded } else { Health::Ok };
         let detail = degraded.then(|| summary(&found, counts));
-        self.note(line, ConnectionState::Ready, health, detail).await;
+        self.note_unless_worse(line, worse, (health, detail)).await;
         if news.any() {
             self.tell(line, news.event());
         }
